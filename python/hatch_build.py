@@ -55,14 +55,15 @@ def _git(root: Path, *words: str) -> str:
 
 
 def _go(clone: Path, *words: str) -> list[str]:
-    """Return the lines that a command of Go prints, or none where there is no Go or it fails."""
-    try:
-        done = subprocess.run(
-            ["go", *words], cwd=clone, env=_environment(clone), capture_output=True, text=True, check=False
-        )
-    except OSError:
+    """Return the lines that a command of Go prints, or none where there is no Go or no program."""
+    if shutil.which("go") is None or not (clone / "cmd" / "larder").is_dir():
         return []
-    return done.stdout.splitlines() if done.returncode == 0 else []
+    done = subprocess.run(
+        ["go", *words], cwd=clone, env=_environment(clone), capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise SystemExit(f"larder: `go {' '.join(words)}` in {clone} failed: {done.stderr}")
+    return done.stdout.splitlines()
 
 
 def _clone(root: Path) -> Path:
@@ -77,17 +78,15 @@ class Metadata(MetadataHookInterface):
 
     def update(self, metadata: dict[str, Any]) -> None:
         """Set the version and the licence, and collect the files that pyproject.toml names."""
-        root, library = Path(self.root), os.environ.get("LARDER_TURBOJPEG")
+        root, clone, library = Path(self.root), _clone(Path(self.root)), os.environ.get("LARDER_TURBOJPEG")
         metadata["version"] = version(root)
         metadata["license"] = " AND ".join(sorted(OF_PROGRAM + (OF_LIBRARY if library else [])))
-        folders = {"larder": _clone(root)}
-        for line in _go(
-            _clone(root), "list", "-deps", "-f", "{{with .Module}}{{.Path}}\t{{.Dir}}{{end}}", "./cmd/larder"
-        ):
+        folders = {"larder": clone}
+        modules = "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}{{end}}{{end}}"
+        for line in filter(None, _go(clone, "list", "-deps", "-f", modules, "./cmd/larder")):
             module, _, folder = line.partition("\t")
-            if folder and folder != str(_clone(root)):
-                folders[module] = Path(folder)
-        for goroot in _go(_clone(root), "env", "GOROOT"):
+            folders[module] = Path(folder)
+        for goroot in _go(clone, "env", "GOROOT"):
             folders["go"] = Path(goroot)
         if library:
             folders["libjpeg-turbo"] = Path(library)

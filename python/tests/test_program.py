@@ -75,7 +75,9 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package with the sources of the program: builds write into it."""
     folder = tmp_path_factory.mktemp("clone")
     for entry in PACKAGE.parent.iterdir():
-        if entry.name not in (".git", "python"):
+        if entry.is_file():
+            shutil.copy(entry, folder)  # Go embeds no links
+        elif entry.name not in (".git", "python"):
             (folder / entry.name).symlink_to(entry)
     shutil.copytree(PACKAGE, folder / "python", ignore=shutil.ignore_patterns("tests", "licenses", "_bin"))
     return folder / "python"
@@ -149,16 +151,19 @@ def test_installed_for_the_user(place: Path, wheel: Path) -> None:
     assert found(place, python, place / "main.py", PYTHONUSERBASE=base) == inside(packages)
 
 
-def test_installed_as_editable(place: Path, building: Path, clone: Path) -> None:
+def test_installed_as_editable(place: Path, building: Path, clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTHONPATH", raising=False)
     binaries = environment(place)
     path = f"{building}:{os.environ['PATH']}"
     words = "install", "--no-build-isolation", "--no-deps", "-e", clone
     pip(*words, python=str(binaries / "python"), PATH=path)
     assert found(place, binaries / "python", place / "main.py") == inside(clone / "src")
-    assert "larder" in subprocess.run([binaries / "larder", "version"], capture_output=True, text=True).stdout
+    done = subprocess.run([binaries / "larder", "version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("larder ")
 
 
-def test_the_command(place: Path, wheel: Path) -> None:
+def test_the_command(place: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTHONPATH", raising=False)
     binaries = environment(place)
     pip("install", "--no-deps", "--no-index", wheel, python=str(binaries / "python"))
     (packages,) = (place / "venv").glob("lib/python*/site-packages")
