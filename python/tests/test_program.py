@@ -75,9 +75,11 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package with the sources of the program: builds write into it."""
     folder = tmp_path_factory.mktemp("clone")
     for entry in PACKAGE.parent.iterdir():
-        if entry.is_file():
-            shutil.copy(entry, folder)  # Go embeds no links
-        elif entry.name not in (".git", "python"):
+        if entry.name in (".git", "python"):
+            continue
+        if entry.is_file():  # Go embeds no links
+            shutil.copy(entry, folder)
+        else:
             (folder / entry.name).symlink_to(entry)
     shutil.copytree(PACKAGE, folder / "python", ignore=shutil.ignore_patterns("tests", "licenses", "_bin"))
     return folder / "python"
