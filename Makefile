@@ -1,4 +1,4 @@
-.PHONY: bench check lint test
+.PHONY: bench check lint release test
 
 # Measures Larder beside other software and writes its sections of
 # docs/benchmarks.md and README.md: half an hour on two cores. BENCH=--quick tries everything in three minutes.
@@ -8,6 +8,10 @@ bench:
 # Everything that decides whether a change lands.
 check:
 	.ci/run
+
+# Makes the files of a release from the checked-out commit, in out/.
+release:
+	.ci/release "$$(git describe --tags --always)" out
 
 test:
 	go test ./...

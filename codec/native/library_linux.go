@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -19,7 +20,7 @@ import (
 // open loads a library. It returns its functions, in the order of names, and its identity:
 // the match of version in its bytes, and a digest.
 func open(file string, version *regexp.Regexp, names ...string) (functions []uintptr, id string, err error) {
-	handle, err := purego.Dlopen(file, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	handle, err := load(file)
 	if err != nil {
 		return nil, "", fmt.Errorf("native: %w; install the library, or do without it", err)
 	}
@@ -40,6 +41,18 @@ func open(file string, version *regexp.Regexp, names ...string) (functions []uin
 		id = string(m[1]) + "-" + id
 	}
 	return functions, id, nil
+}
+
+// load loads the library beside the program, else that of the system. A program that is
+// installed with a library has the same keys on all machines.
+func load(file string) (uintptr, error) {
+	const mode = purego.RTLD_NOW | purego.RTLD_LOCAL
+	if program, err := os.Executable(); err == nil {
+		if handle, err := purego.Dlopen(filepath.Join(filepath.Dir(program), file), mode); err == nil {
+			return handle, nil
+		}
+	}
+	return purego.Dlopen(file, mode)
 }
 
 // contents returns the file from which code at an address is mapped.

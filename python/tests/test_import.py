@@ -15,7 +15,7 @@ from fake import Script
 
 import larder
 from larder._batches import layout
-from larder._client import program, server
+from larder._client import server
 
 PACKAGE = Path(larder.__file__).parent
 
@@ -129,21 +129,6 @@ def test_the_version_is_that_of_the_package() -> None:
         assert larder.__version__ == version("larder")
     except PackageNotFoundError:
         assert larder.__version__ == "0.0.0.dev0"
-
-
-def test_the_program_is_found_among_the_files_of_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(program, "_PACKAGE", str(tmp_path / "somewhere" / "larder"))
-    monkeypatch.setattr(sys, "path", [str(tmp_path / "none"), str(tmp_path / "lib")])
-    assert program._installed() is None
-    listed = tmp_path / "lib" / "larder-1.0.dist-info"
-    listed.mkdir(parents=True)
-    files = ["larder/__init__.py", "../share/larder", "../bin/larder"]
-    (listed / "RECORD").write_text("".join(f"{name},sha256=x,1\n" for name in files))
-    assert program._installed() is None  # it was removed
-    for name in files:
-        (tmp_path / "lib" / name).resolve().parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "lib" / name).touch(mode=0o755)
-    assert program._installed() == str(tmp_path / "bin" / "larder")
 
 
 def test_arrays_are_imported_while_the_server_is_at_work(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:

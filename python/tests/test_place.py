@@ -66,7 +66,6 @@ def test_a_program_that_is_none(runtime: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.delenv("LARDER_BIN")
     monkeypatch.setenv("PATH", str(runtime))
     monkeypatch.setattr(program, "_installed", lambda: None)
-    monkeypatch.setattr(program, "_of_scripts", lambda: None)
     with pytest.raises(larder.ServerError, match="pip install"):
         program.find()
 
@@ -121,7 +120,7 @@ def test_what_cannot_be_built_is_said_plainly(tmp_path: Path, monkeypatch: pytes
     import hatch_build
 
     with pytest.raises(SystemExit, match="clone"):
-        hatch_build._compile(tmp_path, str(tmp_path / "larder"))
+        hatch_build._check(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SystemExit, match=r"Install Go 1\.26"):
-        hatch_build._compile(Path(__file__).parents[2], str(tmp_path / "larder"))
+        hatch_build._check(Path(__file__).parents[2])

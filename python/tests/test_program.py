@@ -61,17 +61,39 @@ def building(program: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with a command go that has built the program already."""
     pytest.importorskip("hatchling", reason="hatchling is not installed")
     pytest.importorskip("pip", reason="pip is not installed")
+    real = shutil.which("go") or pytest.skip("Go is not installed")
     folder = tmp_path_factory.mktemp("go")
     go = folder / "go"
-    go.write_text(f'#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\nexec cp {program} "$2"\n')
+    build = f'while [ "$1" != -o ]; do shift; done\nexec cp {program} "$2"\n'
+    go.write_text(f'#!/bin/sh\n[ "$1" = build ] || exec {real} "$@"\n{build}')
     go.chmod(0o755)
     return folder
 
 
 @pytest.fixture(scope="session")
-def wheel(building: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package with the sources of the program: builds write into it."""
+    folder = tmp_path_factory.mktemp("clone")
+    for entry in PACKAGE.parent.iterdir():
+        if entry.name in (".git", "python"):
+            continue
+        if entry.is_file():  # Go embeds no links
+            shutil.copy(entry, folder)
+        else:
+            (folder / entry.name).symlink_to(entry)
+    shutil.copytree(PACKAGE, folder / "python", ignore=shutil.ignore_patterns("tests", "licenses", "_bin"))
+    return folder / "python"
+
+
+@pytest.fixture(scope="session")
+def wheel(building: Path, clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
-    pip("wheel", "--no-build-isolation", "--no-deps", "-w", folder, PACKAGE, PATH=f"{building}:{os.environ['PATH']}")
+    library = tmp_path_factory.mktemp("turbojpeg")
+    (library / "libturbojpeg.so.0").write_text("the library")
+    (library / "README.ijg").write_text("its terms")
+    search = f"{building}:{os.environ['PATH']}"
+    words = "wheel", "--no-build-isolation", "--no-deps", "-w", folder, clone
+    pip(*words, PATH=search, LARDER_TURBOJPEG=str(library))
     (made,) = folder.glob("larder-*.whl")
     return made
 
@@ -81,6 +103,10 @@ def place(tmp_path: Path, runtime: Path) -> Iterator[Path]:
     (tmp_path / "main.py").write_text(MAIN)
     yield tmp_path
     shutil.rmtree(tmp_path, ignore_errors=True)  # each of which has a program
+
+
+def inside(packages: Path) -> str:
+    return str(packages / "larder" / "_bin" / "larder")
 
 
 def found(place: Path, *command: object, **more: str) -> str:
@@ -96,15 +122,11 @@ def found(place: Path, *command: object, **more: str) -> str:
 def test_installed_by_target(place: Path, wheel: Path) -> None:
     target = place / "a" / "b"
     pip("install", "--no-deps", "--no-index", "--target", target, wheel)
-    other = place / "bin" / "larder"  # the target of the list of installed files
-    other.parent.mkdir()
-    other.write_text("#!/bin/sh\nexit 3\n")
-    other.chmod(0o755)
-    assert found(place, sys.executable, place / "main.py", PYTHONPATH=str(target)) == str(target / "bin" / "larder")
+    assert found(place, sys.executable, place / "main.py", PYTHONPATH=str(target)) == inside(target)
     start = (
         f"import sys; sys.path.insert(0, {str(target)!r}); sys.path.insert(0, {str(place)!r}); import main; main.main()"
     )
-    assert found(place, sys.executable, "-c", start) == str(target / "bin" / "larder")
+    assert found(place, sys.executable, "-c", start) == inside(target)
 
 
 def environment(place: Path, system_site_packages: bool = False) -> Path:
@@ -121,30 +143,69 @@ def environment(place: Path, system_site_packages: bool = False) -> Path:
 def test_installed_by_prefix(place: Path, wheel: Path) -> None:
     pip("install", "--no-deps", "--no-index", "--ignore-installed", "--prefix", place / "p", wheel)
     (packages,) = (place / "p").rglob("*-packages")
-    program = str(place / "p" / "bin" / "larder")
-    if not os.path.exists(program):  # as in Debian
-        program = str(place / "p" / "local" / "bin" / "larder")
-    assert found(place, sys.executable, place / "main.py", PYTHONPATH=str(packages)) == program
+    assert found(place, sys.executable, place / "main.py", PYTHONPATH=str(packages)) == inside(packages)
 
 
 def test_installed_for_the_user(place: Path, wheel: Path) -> None:
     python, base = environment(place, system_site_packages=True) / "python", str(place / "u")
     pip("install", "--no-deps", "--no-index", "--user", wheel, python=str(python), PYTHONUSERBASE=base)
-    assert found(place, python, place / "main.py", PYTHONUSERBASE=base) == str(place / "u" / "bin" / "larder")
+    (packages,) = (place / "u").rglob("*-packages")
+    assert found(place, python, place / "main.py", PYTHONUSERBASE=base) == inside(packages)
 
 
-def test_installed_as_editable(place: Path, building: Path) -> None:
+def test_installed_as_editable(place: Path, building: Path, clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTHONPATH", raising=False)
     binaries = environment(place)
     path = f"{building}:{os.environ['PATH']}"
-    pip("install", "--no-build-isolation", "--no-deps", "-e", PACKAGE, python=str(binaries / "python"), PATH=path)
-    assert found(place, binaries / "python", place / "main.py") == str(binaries / "larder")
+    words = "install", "--no-build-isolation", "--no-deps", "-e", clone
+    pip(*words, python=str(binaries / "python"), PATH=path)
+    assert found(place, binaries / "python", place / "main.py") == inside(clone / "src")
+    done = subprocess.run([binaries / "larder", "version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("larder ")
+
+
+def test_the_command(place: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    binaries = environment(place)
+    pip("install", "--no-deps", "--no-index", wheel, python=str(binaries / "python"))
+    (packages,) = (place / "venv").glob("lib/python*/site-packages")
+    command = [str(binaries / "larder"), "schema", "--a", "--b"]
+    (packages / "larder" / "_bin" / "larder").write_text(
+        '#!/bin/sh\nread word; echo "$@" $word $$\ntrap "echo stopped >&2; exit 4" INT; kill -INT $$\nexit 5\n'
+    )
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, **pipes) as process:
+        out, err = process.communicate("word\n")
+    assert (out, err) == (f"schema --a --b word {process.pid}\n", "stopped\n")
+    assert process.returncode == 4
+    (packages / "larder" / "_bin" / "larder").unlink()
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.endswith("larder/_bin/larder: No such file or directory; install the package again\n")
 
 
 def test_a_copy_of_the_package(place: Path, program: str) -> None:
     binaries = environment(place)
-    os.symlink(program, binaries / "larder")
-    shutil.copytree(PACKAGE / "src" / "larder", place / "copy" / "larder")
-    assert found(place, binaries / "python", place / "main.py", PYTHONPATH="copy") == str(binaries / "larder")
+    shutil.copytree(PACKAGE / "src" / "larder", place / "copy" / "larder", ignore=shutil.ignore_patterns("_bin"))
+    (place / "there").mkdir()
+    os.symlink(program, place / "there" / "larder")
+    search = {"PYTHONPATH": "copy", "PATH": f"{place}/there:/usr/bin:/bin"}
+    assert found(place, binaries / "python", place / "main.py", **search) == str(place / "there" / "larder")
+
+
+def test_what_a_wheel_contains(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as files:
+        names = files.namelist()
+        (metadata,) = [files.read(name).decode() for name in names if name.endswith(".dist-info/METADATA")]
+    assert {"larder/_bin/larder", "larder/_bin/libturbojpeg.so.0", "_larder_command.py"} <= set(names)
+    assert ("manylinux_2_17" in wheel.name) == sys.platform.startswith("linux")
+    said = {line.partition(": ")[2] for line in metadata.splitlines() if line.startswith("License-File: ")}
+    assert said == {name.partition(".dist-info/licenses/")[2] for name in names if ".dist-info/licenses/" in name}
+    of = {name.split("/")[1] for name in said}
+    assert {"larder", "go", "github.com_spf13_cobra", "golang.org_x_image", "libjpeg-turbo"} <= of
+    assert "\nLicense-Expression: Apache-2.0 AND BSD-2-Clause AND BSD-3-Clause AND IJG AND MIT AND Un" in metadata
+    (version,) = [line for line in metadata.splitlines() if line.startswith("Version: ")]
+    assert "+" not in version, "an index refuses local versions"
 
 
 def test_run_from_a_zipapp(place: Path, wheel: Path) -> None:
@@ -156,12 +217,14 @@ def test_run_from_a_zipapp(place: Path, wheel: Path) -> None:
         subprocess.run([sys.executable, "-m", "zipapp", content, "-o", archive, "-m", "app:main"], check=True)
         first = found(place, sys.executable, archive)
         assert found(place, sys.executable, archive) == first
-        copies = [path for path in (place / "cache" / "larder-programs").rglob("*") if path.is_file()]
-        assert copies == [Path(first)], "one copy for each archive"
-        (content / "more.txt").write_text("another archive")
-    shutil.move(content / "bin", place / "bin")  # and next to the archive
+        copies = {path for path in (place / "cache" / "larder-programs").rglob("*") if path.is_file()}
+        assert copies == {Path(first), Path(first).parent / "libturbojpeg.so.0"}, "one copy for each archive"
+        with open(content / "larder" / "_bin" / "libturbojpeg.so.0", "a") as library:
+            library.write("another one")
+    shutil.rmtree(content / "larder" / "_bin")
     subprocess.run([sys.executable, "-m", "zipapp", content, "-o", archive, "-m", "app:main"], check=True)
-    assert found(place, sys.executable, archive) == str(place / "bin" / "larder")
+    with pytest.raises(AssertionError, match="was copied without it"):
+        found(place, sys.executable, archive)
 
 
 def test_processes_that_copy_a_program_at_once(place: Path, wheel: Path) -> None:
@@ -181,7 +244,7 @@ def test_processes_that_copy_a_program_at_once(place: Path, wheel: Path) -> None
     assert [process.wait() for process in begun] == [0] * 4
     assert len(set(said)) == 1
     files = list((place / "cache" / "larder-programs").rglob("*"))
-    assert [str(file) for file in files if file.is_file()] == said[:1]
+    assert {file.name for file in files if file.is_file()} == {"larder", "libturbojpeg.so.0"}
     assert {file.stat().st_mode & 0o777 for file in [*files, place / "cache" / "larder-programs"]} == {0o700}
 
 
@@ -214,8 +277,5 @@ def test_a_wheel_that_is_not_installed(place: Path, wheel: Path) -> None:
 def test_a_program_that_lost_its_mode(place: Path, wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as files:
         files.extractall(place / "out")
-        (script,) = (place / "out").glob("larder-*.data/scripts/larder")
-    (place / "out" / "bin").mkdir()
-    script.rename(place / "out" / "bin" / "larder")
     with pytest.raises(AssertionError, match="is not executable; run `chmod"):
         found(place, environment(place) / "python", place / "main.py", PYTHONPATH=str(place / "out"))

@@ -23,7 +23,7 @@ func (f Failing) Why(err error) error {
 		said := strings.TrimPrefix(err.Error(), python.ErrTimeout.Error())
 		return fmt.Errorf("%s took longer than the timeout of %s, and its worker was ended%s", f.Function, f.Timeout, said)
 	case errors.As(err, &died) && strings.Contains(died.Stderr, "No module named") && strings.Contains(died.Stderr, "larder"):
-		return fmt.Errorf("%s cannot import larder: install the package for it, as by %s -m pip install ./python in a clone, or name another interpreter in LARDER_PYTHON%s", f.Interpreter, f.Interpreter, died.Stderr)
+		return fmt.Errorf("%s cannot import larder: install the package for it, as by %s -m pip install larder, or name another interpreter in LARDER_PYTHON%s", f.Interpreter, f.Interpreter, died.Stderr)
 	}
 	return fmt.Errorf("%s: %w", f.Function, err)
 }

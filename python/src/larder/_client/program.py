@@ -6,10 +6,12 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Iterator
-from typing import IO
+from typing import TYPE_CHECKING
 
 from ..errors import ServerError
+
+if TYPE_CHECKING:
+    from zipfile import ZipFile, ZipInfo
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _NAME = "larder.exe" if sys.platform == "win32" else "larder"
@@ -18,13 +20,13 @@ _NAME = "larder.exe" if sys.platform == "win32" else "larder"
 def find() -> str:
     """Return the path of the program.
 
-    It is the value of LARDER_BIN, else the program installed with this package, wherever that
-    is, else the first one on the PATH.
+    It is the value of LARDER_BIN, else the program in this package, else the first one on the
+    PATH.
     """
     named = os.environ.get("LARDER_BIN")
     if named:
         return _executable(named, "LARDER_BIN")
-    program = _installed() or _of_scripts() or shutil.which(_NAME)
+    program = _installed() or shutil.which(_NAME)
     if program is None:
         raise ServerError(_missing())
     return os.path.abspath(program)
@@ -50,11 +52,11 @@ def _executable(path: str, who: str) -> str:
 
 def _missing() -> str:
     """Return the message that there is no program, or that one may not be run."""
-    if os.path.isfile(_near()):
-        return f"program larder: {_near()} is not executable; run `chmod +x` on it, or set LARDER_BIN"
+    if os.path.isfile(_inside()):
+        return f"program larder: {_inside()} is not executable; run `chmod +x` on it, or set LARDER_BIN"
     return (
-        "program larder: none was installed with this package, and none is on the PATH; "
-        "run `pip install ./python` in a clone, or set LARDER_BIN"
+        "program larder: this package was copied without it, and none is on the PATH; "
+        "run `pip install larder`, or `pip install ./python` in a clone, or set LARDER_BIN"
     )
 
 
@@ -62,46 +64,16 @@ def _is_program(path: str) -> bool:
     return os.path.isfile(path) and os.access(path, os.X_OK)
 
 
-def _near() -> str:
-    """Return where the program is next to a package installed by --target, or in an archive."""
-    return os.path.join(os.path.dirname(_archive() or _PACKAGE), "bin", _NAME)
+def _inside() -> str:
+    return os.path.join(_PACKAGE, "_bin", _NAME)
 
 
 def _installed() -> str | None:
-    """Return the program that this package was installed with, or the one next to it or in its archive."""
-    if _is_program(_near()):
-        return _near()
+    """Return the program in this package, or in the archive that has the package."""
+    if _is_program(_inside()):
+        return _inside()
     archive = _archive()
-    return (_extracted(archive) if archive else None) or _recorded()
-
-
-def _recorded() -> str | None:
-    """Return the program among the files that this package was installed with.
-
-    Their list is read here, as importing importlib.metadata takes longer than starting a
-    server.
-    """
-    for folder in [os.path.dirname(_PACKAGE), *sys.path]:
-        for record in _records(folder):
-            with open(record, encoding="utf-8") as lines:
-                names = [line.rsplit(",", 2)[0].strip('"') for line in lines]
-            for name in names:
-                if f"/{name}".endswith(("/bin/" + _NAME, "/Scripts/" + _NAME)):
-                    for base in (os.path.join(folder, "bin", _NAME), os.path.join(folder, name)):
-                        if _is_program(base):  # --target moves it into the first one, and does not update the list
-                            return os.path.normpath(base)
-    return None
-
-
-def _of_scripts() -> str | None:
-    """Return the program among the scripts of this interpreter, as this package may be a copy."""
-    import sysconfig
-
-    for scheme in (sysconfig.get_default_scheme(), sysconfig.get_preferred_scheme("user")):
-        path = os.path.join(sysconfig.get_path("scripts", scheme), _NAME)
-        if _is_program(path):
-            return path
-    return None
+    return _extracted(archive) if archive else None
 
 
 def _archive() -> str | None:
@@ -113,21 +85,24 @@ def _archive() -> str | None:
 
 
 def _extracted(archive: str) -> str | None:
-    """Return the program in an archive, copied to where it can run. Each archive has one copy."""
+    """Return the program in an archive, copied with its library to where it can run.
+
+    Each archive has one copy.
+    """
     import hashlib
     import zipfile
 
     of = hashlib.sha256(os.fsencode(os.path.realpath(archive))).hexdigest()[:16]
     try:
         with zipfile.ZipFile(archive) as files:
-            ends = f"/bin/{_NAME}", f".data/scripts/{_NAME}"
-            member = next((m for m in files.infolist() if f"/{m.filename}".endswith(ends)), None)
-            if member is None:
+            members = [m for m in files.infolist() if os.path.dirname(f"/{m.filename}").endswith("/larder/_bin")]
+            members = [m for m in members if not m.is_dir()]
+            if not members:
                 return None
             copies = os.path.join(private(os.path.join(_user_cache(), "larder-programs"), "set LARDER_BIN"), of)
-            folder = os.path.join(copies, f"{member.CRC:08x}-{member.file_size}")
+            folder = os.path.join(copies, "-".join(sorted(f"{m.CRC:08x}" for m in members)))
             if not os.path.isdir(folder):
-                _copy(files.open(member), folder)
+                _copy(files, members, folder)
     except (OSError, zipfile.BadZipFile) as error:
         raise ServerError(
             f"program larder: {archive} has it, and it cannot be copied: {error}; set LARDER_BIN"
@@ -138,20 +113,22 @@ def _extracted(archive: str) -> str | None:
     return program
 
 
-def _copy(content: IO[bytes], folder: str) -> None:
-    """Create a directory with a program atomically, and remove those of earlier versions of its archive."""
+def _copy(files: ZipFile, members: list[ZipInfo], folder: str) -> None:
+    """Create a directory with files atomically, and remove those of earlier versions of their archive."""
     import tempfile
 
     copies = os.path.dirname(folder)
     os.makedirs(copies, mode=0o700, exist_ok=True)
-    with content, tempfile.TemporaryDirectory(dir=copies, prefix=".", ignore_cleanup_errors=True) as made:
-        program = os.path.join(made, "of", _NAME)
-        os.mkdir(os.path.dirname(program), mode=0o700)
-        with open(program, "xb") as file:
-            shutil.copyfileobj(content, file)
-        os.chmod(program, 0o700)
+    with tempfile.TemporaryDirectory(dir=copies, prefix=".", ignore_cleanup_errors=True) as made:
+        whole = os.path.join(made, "of")
+        os.mkdir(whole, mode=0o700)
+        for member in members:
+            path = os.path.join(whole, os.path.basename(member.filename))
+            with files.open(member) as content, open(path, "xb") as file:
+                shutil.copyfileobj(content, file)
+            os.chmod(path, 0o700)
         try:
-            os.rename(os.path.dirname(program), folder)
+            os.rename(whole, folder)
         except OSError:
             if not os.path.isdir(folder):  # another process was faster
                 raise
@@ -171,19 +148,6 @@ def private(folder: str, fix: str) -> str:
     if not stat.S_ISDIR(seen.st_mode) or seen.st_uid != os.getuid():
         raise ServerError(f"{folder} is not a directory of yours; {fix}")
     return folder
-
-
-def _records(folder: str) -> Iterator[str]:
-    """Yield the lists of files that were installed with this package into a directory."""
-    try:
-        names = os.listdir(folder or ".")
-    except OSError:
-        return
-    for name in names:
-        if name.startswith("larder-") and name.endswith(".dist-info"):
-            path = os.path.join(folder, name, "RECORD")
-            if os.path.isfile(path):
-                yield path
 
 
 def default_cache() -> str:
