@@ -65,13 +65,13 @@ def larder_side(directory: pathlib.Path, augmented: bool, kept: bool) -> Iterabl
     import larder
 
     mean, deviation = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
-    picture = larder.Field(dtype="float32", scale=1 / 255, mean=mean, deviation=deviation, planar=True)
+    picture = larder.Field("image", dtype="float32", scale=1 / 255, mean=mean, deviation=deviation, planar=True)
     loader = larder.Loader(
         flow(directory, augmented, kept),
         node="train",
         batch_size=32,
         shuffle=True,
-        fields={"image": picture, "class": None},
+        fields=[picture, "class"],
         tensors="torch",
         cache_dir=directory / "cache",
     )
