@@ -56,7 +56,15 @@ func appendChunk(dst []byte, kind string, data []byte) []byte {
 	return binary.BigEndian.AppendUint32(dst, crc32.ChecksumIEEE(dst[from:]))
 }
 
-var deflaters = sync.Pool{New: func() any { return zlib.NewWriter(io.Discard) }}
+// deflaters compress fast: for photographs, the default level takes half as long again and
+// saves a twentieth.
+var deflaters = sync.Pool{New: func() any {
+	z, err := zlib.NewWriterLevel(io.Discard, zlib.BestSpeed)
+	if err != nil {
+		panic(err) // the level is valid
+	}
+	return z
+}}
 
 // deflated returns the compressed output of write.
 func deflated(write func(io.Writer) error) ([]byte, error) {

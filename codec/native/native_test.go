@@ -502,7 +502,7 @@ func TestLibraryBesideTheProgram(t *testing.T) {
 	}
 	beside := filepath.Join(filepath.Dir(program), "libturbojpeg.so.0")
 	defer os.Remove(beside)
-	other := append(b, 0)
+	other := slices.Concat(b, []byte{0})
 	sum := sha256.Sum256(other)
 	for _, c := range []struct {
 		content []byte

@@ -21,7 +21,7 @@ const (
 )
 
 // errCluster is the error after which the server is never tried again.
-var errCluster = errors.New("Redis Cluster is not supported; name a single server")
+var errCluster = errors.New("a Redis cluster is not supported; name a single server")
 
 // unfit holds why and until when nothing is written.
 type unfit struct {

@@ -147,7 +147,7 @@ func TestWrongPassword(t *testing.T) {
 func TestClusterIsRefused(t *testing.T) {
 	server, log := startServer(t, "--cluster-enabled", "yes", "--port", "0"), &logged{}
 	passes(t, open(t, Options{URL: server.url(), Logger: log.logger()}))
-	saysOnce(t, log, "Redis Cluster is not supported")
+	saysOnce(t, log, "a Redis cluster is not supported")
 }
 
 // TestReadOnly checks that a user without write permission can read.

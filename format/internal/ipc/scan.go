@@ -135,7 +135,7 @@ func (s *scanner) scan(ctx context.Context) (x index, err error) {
 		return nil, err
 	}
 	if string(head[:4]) == "FEA1" {
-		return nil, errors.New("Feather version 1 is not supported; write with version=2")
+		return nil, errors.New("version 1 of Feather is not supported; write with version=2")
 	}
 	isFile := string(head) == magic+"\x00\x00"
 	if isFile {

@@ -217,7 +217,7 @@ func (f *Field) read(t table) error {
 			names[c.Name] = true
 		}
 	default:
-		return fmt.Errorf("Arrow type %d is not supported (unions, intervals, runs, list views); convert to another type", f.kind)
+		return fmt.Errorf("type %d of Arrow is not supported (unions, intervals, runs, list views); convert to another type", f.kind)
 	}
 	if len(f.children) != children || f.size < 0 || f.width < 0 || f.width > 1<<20 || f.unit > 9 || !f.widthFits() {
 		return errDamaged
