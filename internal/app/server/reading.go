@@ -17,7 +17,7 @@ import (
 const (
 	defaultWindow = 16
 	mostWindow    = 4096
-	defaultRing   = 256 << 20
+	defaultRing   = 64 << 20
 )
 
 // A reading sends the batches of a rank to a client through a ring.

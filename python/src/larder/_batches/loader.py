@@ -88,7 +88,7 @@ class Loader:
         last_step: what to do with the last step of an epoch if it has fewer batches than
             there are ranks: "pad", "drop" or "uneven".
         window: the maximum number of batches prefetched or in use, at least 2; 16 by default.
-        ring: the maximum number of bytes of these; 256 MiB by default. For another machine
+        ring: the maximum number of bytes of these; 64 MiB by default. For another machine
             the two bound the batches that were received and not yet returned.
         token: with a URL, the token that the server requires: a string, or the path (a
             `pathlib.Path`) of a file with it; LARDER_TOKEN if not given. A string stays in
