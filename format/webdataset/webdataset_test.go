@@ -545,8 +545,8 @@ func TestClaimsOfHeaders(t *testing.T) {
 		return append(b.Bytes(), make([]byte, 2048)...)
 	}
 	for want, content := range map[string][]byte{
-		"the archive is truncated in 0.txt":               huge("0.txt", tar.TypeReg),
-		"the archive is truncated in 0; set":              huge("0", tar.TypeCont),
+		"the archive is truncated in 0.txt":      huge("0.txt", tar.TypeReg),
+		"the archive is truncated in 0; set":     huge("0", tar.TypeCont),
 		`member name "caf\xe9.txt" is not UTF-8`: archive(t, file{"caf\xe9.txt", "x"}),
 	} {
 		path := save(t, content)
