@@ -140,7 +140,7 @@ func TestImagesAppearCompleteOrNotAtAll(t *testing.T) {
 	}{
 		"are both named even.png; make the expression name unique": {images.Sink{Name: "label"}, pictures(3, "png")},
 		`"../x" is not a file path: part ".." is`:                  {images.Sink{Name: `"../x"`}, pictures(1, "png")},
-		`".x" is hidden`:                                      {images.Sink{Name: `"a/.x"`}, pictures(1, "png")},
+		`part ".x" is`:                                        {images.Sink{Name: `"a/.x"`}, pictures(1, "png")},
 		`"a//b" is not a file path: part "" is`:               {images.Sink{Name: `"a//b"`}, pictures(1, "png")},
 		"name: expression n: is 0, an integer":                {images.Sink{Name: "n"}, pictures(1, "png")},
 		`item "nn" not found; the sample has n, image, label`: {images.Sink{Name: "nn"}, pictures(1, "png")},
