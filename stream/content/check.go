@@ -67,7 +67,7 @@ func (s *summed) Read(b []byte) (int, error) {
 	s.hash.Write(b[:n])
 	if errors.Is(err, io.EOF) {
 		if got := s.hash.Sum(nil); subtle.ConstantTimeCompare(got, s.want) == 0 {
-			return n, fmt.Errorf("%s: %w: %x, and should be %x", s.name, ErrSum, got, s.want)
+			return n, fmt.Errorf("%s: %w: got %x, expected %x", s.name, ErrSum, got, s.want)
 		}
 	}
 	return n, err

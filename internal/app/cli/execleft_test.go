@@ -55,7 +55,7 @@ func TestOutputsThatAreNotThere(t *testing.T) {
 	for nodes, want := range map[string]string{
 		"  out: {sink: underfolder, from: g.rde, with: {path: new}}\n":                                                                              `node out: from g.rde: there is no output "rde"; did you mean "red"?`,
 		"  h: {op: chunk, from: g, with: {n: 2}}\n  out: {sink: underfolder, from: h, with: {path: new}}\n":                                         "flow.yaml:5:24: op chunk reads one dataset, but node g has several outputs; write g.NAME",
-		"  s: {map: image-stats, from: g}\n  h: {op: split, from: s, with: {sizes: [1]}}\n  out: {sink: underfolder, from: h, with: {path: new}}\n": "node s puts out several",
+		"  s: {map: image-stats, from: g}\n  h: {op: split, from: s, with: {sizes: [1]}}\n  out: {sink: underfolder, from: h, with: {path: new}}\n": "node s has several outputs; write s.NAME",
 	} {
 		b.write("flow.yaml", head+nodes)
 		for _, args := range []string{"run flow.yaml --progress none", "run flow.yaml --dry-run"} {

@@ -145,7 +145,7 @@ func TestWrongRequests(t *testing.T) {
 		{
 			name:   "a sink on a directory that is there",
 			flow:   "version: 1\nnodes:\n  a: {source: underfolder, with: {path: data}}\n  out: {sink: underfolder, from: a, with: {path: full}}\n",
-			status: 1, says: []string{"already there", "overwrite: replace"},
+			status: 1, says: []string{"already exists", "overwrite: replace"},
 		},
 		{
 			name:   "replacing what is no dataset",
