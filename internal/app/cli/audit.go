@@ -182,7 +182,7 @@ func pathOf(f *flow.Flow, n *flow.Node, path string) auditPath {
 	p.Outside = !pathguard.Inside(pathguard.Resolve(f.Dir), real)
 	switch info, err := os.Stat(path); {
 	case err == nil && info.IsDir():
-		p.What = "folder"
+		p.What = "directory"
 	case err == nil && info.Mode().IsRegular():
 		p.What = "file"
 	case !errors.Is(err, fs.ErrNotExist):
@@ -334,7 +334,7 @@ func writeAudit(w io.Writer, au *audit) error {
 		}
 		return fmt.Sprintf("%s\t%s", plain(k.Node), strings.Join(texts, "; "))
 	})
-	fmt.Fprintf(&b, "cache folder: %s\nnothing was run\n", plain(au.Cache))
+	fmt.Fprintf(&b, "cache directory: %s\nnothing was run\n", plain(au.Cache))
 	_, err := io.WriteString(w, b.String())
 	return written(err)
 }
@@ -361,7 +361,7 @@ func (p auditPath) text(what string) string {
 	}
 	text += " (" + what
 	if p.Outside {
-		text += ", outside the flow's folder"
+		text += ", outside the flow's directory"
 	}
 	return text + ")"
 }

@@ -30,7 +30,7 @@ if grep -q 'letter: b' "$LARDER_IN/metadata.yaml" && [ -e "$(dirname "$EXECUTION
 	if r.status != 1 {
 		t.Errorf("status %d, want 1: %s", r.status, r.stderr)
 	}
-	mustContain(t, "the error", r.stderr, "node x: sample 1: the command left x.json, which cannot be read: json: line 1, column 2")
+	mustContain(t, "the error", r.stderr, "node x: sample 1: the command wrote x.json, which cannot be read: json: line 1, column 2")
 	if strings.Contains(r.stderr, "node out: sample") {
 		t.Errorf("the sample is said twice: %s", r.stderr)
 	}
