@@ -77,7 +77,7 @@ type auditPath struct {
 	Node    string `json:"node"`
 	Path    string `json:"path"`
 	Real    string `json:"real,omitempty"` // where links lead, if different
-	What    string `json:"what"`           // file, folder, other, missing or url
+	What    string `json:"what"`           // file, directory, other, missing or url
 	Outside bool   `json:"outside"`        // of the flow's directory
 }
 
@@ -316,7 +316,7 @@ func writeAudit(w io.Writer, au *audit) error {
 		}
 		return fmt.Sprintf("%s\t%s", plain(r.Node), text)
 	})
-	section(&b, "runs commands, once for each sample, with all rights of whoever runs the flow", au.Commands, auditCommand.text)
+	section(&b, "runs commands, once for each sample, with all rights of the user", au.Commands, auditCommand.text)
 	section(&b, "calls functions of Python, with the same rights", au.Functions, auditFunction.text)
 	section(&b, "draws at random", au.Random, func(r auditRandom) string {
 		return fmt.Sprintf("%s\t%s, seed %d, epoch %d", plain(r.Node), plain(r.Component), r.Seed, r.Epoch)
