@@ -111,7 +111,7 @@ func TestWrongRequests(t *testing.T) {
 		{
 			name:   "unknown variable",
 			flow:   "version: 1\nvars: {times: 1}\nnodes:\n  a: {source: underfolder, with: {path: \"${tims}\"}}\n",
-			status: 2, says: []string{`no variable "tims"`, `"times"`},
+			status: 2, says: []string{`unknown variable "tims"`, `"times"`},
 		},
 		{
 			name:   "variable from outside that the flow has not",
@@ -121,7 +121,7 @@ func TestWrongRequests(t *testing.T) {
 		},
 		{name: "not YAML", flow: "version: [1\n", status: 2, says: []string{"flow.yaml:", "not YAML"}},
 		{name: "bad expression", flow: "version: 1\nnodes:\n  a: {source: underfolder, with: {path: data}}\n  b: {op: filter, from: a, with: {where: \"a ==\"}}\n", status: 2, says: []string{"flow.yaml:4:", "expression"}},
-		{name: "unknown node to run", flow: statsFlow, args: []string{"--only", "stat"}, status: 2, says: []string{`no node "stat"`, `"stats"`}},
+		{name: "unknown node to run", flow: statsFlow, args: []string{"--only", "stat"}, status: 2, says: []string{`unknown node "stat"`, `"stats"`}},
 		{
 			name:   "missing folder",
 			flow:   "version: 1\nnodes:\n  a: {source: underfolder, with: {path: nowhere}, checkpoint: true}\n",
