@@ -96,7 +96,7 @@ func TestWrongRequests(t *testing.T) {
 		{
 			name:   "missing node",
 			flow:   "version: 1\nnodes:\n  a: {source: underfolder, with: {path: data}}\n  b: {map: image-stats, from: c, checkpoint: true}\n",
-			status: 2, says: []string{"flow.yaml:4:31", `no node "c"`},
+			status: 2, says: []string{"flow.yaml:4:31", `unknown node "c"`},
 		},
 		{
 			name:   "wrong type",
