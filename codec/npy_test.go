@@ -220,7 +220,7 @@ func TestDecodeNPZ(t *testing.T) {
 		"occurs twice": zipped(t, "a.npy", one, "a.npy", one),
 		`"readme.txt"`: zipped(t, "readme.txt", "x"),
 		"not a NumPy":  zipped(t, "a.npy", "x"),
-		"not npz":      []byte("x"),
+		"not a npz":    []byte("x"),
 	} {
 		if v, err := c.Decode(file); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, %v; want %s", v, err, want)

@@ -90,7 +90,7 @@ func TestBuiltFlowIsRefused(t *testing.T) {
 		"a missing parameter":     {func(b *flow.Builder) { b.Add("x", underfolder.Source{}) }, "node x: needs the parameter path"},
 		"what Check refuses": {func(b *flow.Builder) {
 			b.Add("x", op.Chunk{}, b.Add("in", underfolder.Source{Path: "p"}))
-		}, "node x: n is 0 and must be at least 1"},
+		}, "node x: n is 0; give at least 1"},
 		"a wrong word": {func(b *flow.Builder) {
 			b.Add("x", mapper.ImageStats{Format: "xml"}, b.Add("in", underfolder.Source{Path: "p"}))
 		}, `node x: format cannot be "xml"`},

@@ -297,7 +297,7 @@ func TestWrongLanguage(t *testing.T) {
 		"a variable made of a sweep":    {map[string]string{"flow.yaml": "version: 1\nvars: {b: \"x${a}\"}\nsweep: {a: [1]}\nnodes:\n" + source}, `flow.yaml:2:11: variable "a" is in sweep`},
 		"a variable made of nothing":    {map[string]string{"flow.yaml": "version: 1\nvars: {b: \"x${c}\"}\nnodes:\n" + source}, `flow.yaml:2:11: unknown variable "c"`},
 		"a profile of no variable":      {map[string]string{"flow.yaml": "version: 1\nvars: {width: 1}\nprofiles: {fast: {widht: 2}}\nnodes:\n" + source}, `flow.yaml:3:19: profile fast sets "widht", which is not a variable; did you mean "width"?`},
-		"an alias within its anchor":    {map[string]string{"flow.yaml": "version: 1\nx-a: &a {b: *a}\nnodes:\n" + source}, "flow.yaml:2:13: *a is inside &a"},
+		"an alias within its anchor":    {map[string]string{"flow.yaml": "version: 1\nx-a: &a {b: *a}\nnodes:\n" + source}, "flow.yaml:2:13: alias *a is inside &a, so the expansion has no end"},
 		"a merge of a string":           {map[string]string{"flow.yaml": "version: 1\nx-a: {<<: b}\nnodes:\n" + source}, `<< must name a mapping, or a list of mappings, not the string "b"`},
 		"what is not YAML":              {map[string]string{"flow.yaml": "version: 1\nnodes:\n  a: {source: x\n  b: y\n"}, "flow.yaml:3:6: not YAML: unterminated mapping; add a comma or }\n      a: {source: x\n         ^"},
 		"what is not YAML and included": {map[string]string{"flow.yaml": "version: 1\ninclude: b.yaml\n", "b.yaml": "a: [1"}, "b.yaml:1:4: not YAML: unterminated list"},
@@ -339,14 +339,14 @@ nodes:
 func TestSmallMistakesOfFiles(t *testing.T) {
 	const node = "version: 1\nvars: {a: x, b: y}\nnodes:\n  in: {source: underfolder, with: {path: \"%s\"}}\n"
 	for text, want := range map[string][]string{
-		fmt.Sprintf(node, "${a"):                                {"f.yaml:4:42: a variable ends with }"},
-		fmt.Sprintf(node, "${a}/${b"):                           {"f.yaml:4:42: a variable ends with }"},
+		fmt.Sprintf(node, "${a"):                                {"f.yaml:4:42: unclosed ${; add }"},
+		fmt.Sprintf(node, "${a}/${b"):                           {"f.yaml:4:42: unclosed ${; add }"},
 		fmt.Sprintf(node, "$${a"):                               nil,
 		fmt.Sprintf(node, "${a}$${"):                            nil,
 		fmt.Sprintf(node, "${a}{b"):                             nil,
 		"version: 1\nx: &a {<<: *a}\n":                          {"*a is inside &a"},
-		"version: 1\nvars: {n: !!python/object 2}\nnodes: {}\n": {"f.yaml:2:11: the tag !!python/object has no meaning here"},
-		"version: 1\nnodes: !mine {}\n":                         {"the tag !mine has no meaning here"},
+		"version: 1\nvars: {n: !!python/object 2}\nnodes: {}\n": {"f.yaml:2:11: unsupported tag !!python/object; remove it"},
+		"version: 1\nnodes: !mine {}\n":                         {"f.yaml:2:8: unsupported tag !mine; remove it"},
 	} {
 		_, err := flow.Parse("f.yaml", []byte(text), nil)
 		var all flow.Errors

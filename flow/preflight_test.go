@@ -17,11 +17,11 @@ import (
 // checkpoints above it are computed. A valid sink counts nothing twice.
 func TestSinksLookAhead(t *testing.T) {
 	for _, c := range []struct{ sink, want string }{
-		{`{map: keep-keys, from: small, with: {keys: [stats]}}, {sink: csv, with: {path: out.csv}}`, "item stats: it is a mapping"},
+		{`{map: keep-keys, from: small, with: {keys: [stats]}}, {sink: csv, with: {path: out.csv}}`, "item stats: a mapping cannot be written to a field"},
 		{`{map: keep-keys, from: small, with: {keys: [image]}}, {sink: jsonl, with: {path: out.jsonl}}`, "cannot be written to JSON"},
 		{`{map: keep-keys, from: small, with: {keys: [image]}}, {sink: jsonl, with: {path: out.jsonl, files: {image: file}}}`, "the item is not a file"},
-		{`{map: keep-keys, from: small, with: {keys: [image, metadata]}}, {sink: jsonl, with: {path: out.jsonl, files: {image: metadata}}}`, `two fields "metadata"`},
-		{`{map: keep-keys, from: small, with: {keys: [image, stats]}}, {sink: csv, with: {path: out.csv, files: {image: stats}}}`, `two columns "stats"`},
+		{`{map: keep-keys, from: small, with: {keys: [image, metadata]}}, {sink: jsonl, with: {path: out.jsonl, files: {image: metadata}}}`, `two items map to field "metadata"`},
+		{`{map: keep-keys, from: small, with: {keys: [image, stats]}}, {sink: csv, with: {path: out.csv, files: {image: stats}}}`, `two items map to column "stats"`},
 		{`{map: keep-keys, from: small, with: {keys: [stats]}}, {sink: jsonl, with: {path: out.jsonl}}`, ""},
 	} {
 		middle, sink, _ := strings.Cut(c.sink, "}}, ")

@@ -220,9 +220,9 @@ func TestRangesThatAreNotThere(t *testing.T) {
 		{flow.Range{Node: "out"}, "node out is a sink without output; name an upstream node"},
 		{flow.Range{Node: "last", Part: 2}, "node last has 2 outputs; there is no output 2"},
 		{flow.Range{Node: "last", Part: -1}, "node last has 2 outputs; there is no output -1"},
-		{flow.Range{Node: "again", From: 3, To: 2}, "node again has 500 samples; range 3 to 2"},
-		{flow.Range{Node: "again", From: -1}, "node again has 500 samples; range -1 to 0"},
-		{flow.Range{Node: "again", To: 501}, "node again has 500 samples; range 0 to 501"},
+		{flow.Range{Node: "again", From: 3, To: 2}, "node again has 500 samples; range 3 to 2 is invalid"},
+		{flow.Range{Node: "again", From: -1}, "node again has 500 samples; range -1 to 0 is invalid"},
+		{flow.Range{Node: "again", To: 501}, "node again has 500 samples; range 0 to 501 is invalid"},
 	} {
 		if err := h.Make(t.Context(), c.of); err == nil || err.Error() != c.want || !errors.Is(err, flow.ErrRequest) {
 			t.Errorf("%+v: %v", c.of, err)

@@ -281,7 +281,7 @@ func TestWrongStreams(t *testing.T) {
 		{feed + "  x: {sink: jsonl, from: feed, with: {path: out}}\n", "sink jsonl needs a dataset"},
 		{feed + "  a: {op: materialise, from: feed}\n  x: {op: materialise, from: feed}\n", "node feed is a stream, which node a already reads"},
 		{feed + "  x: {op: interleave, from: [feed, feed]}\n", "already reads"},
-		{feed + "  a: {op: materialise, from: feed}\n  x: {op: materialise, from: a}\n", "node a is a dataset already"},
+		{feed + "  a: {op: materialise, from: feed}\n  x: {op: materialise, from: a}\n", "node a is already a dataset; remove node x and read a directly"},
 		{feed + "  x: {op: clone, from: feed, checkpoint: true}\n", "cannot be a checkpoint"},
 		{feed + "  x: {map: rename, from: feed, with: {names: {a: b}}, on-error: skip}\n", "cannot skip samples"},
 		{"  x: {source: jsonl, with: {path: 'https://h/x', stream: true}}\n", "stream is not supported for a URL"},

@@ -112,7 +112,7 @@ func (p *parser) expandSwitch(n *yaml.Node) *yaml.Node {
 func (p *parser) expandScalar(n *yaml.Node) *yaml.Node {
 	matches := variable.FindAllStringSubmatchIndex(n.Value, -1)
 	if isUnclosed(n.Value, matches) {
-		p.at(n, "${ without }; write $${ for a literal ${")
+		p.at(n, "unclosed ${; add }, or write $${ for a literal ${")
 	}
 	if matches == nil {
 		return n

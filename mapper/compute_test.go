@@ -84,9 +84,9 @@ func TestComputeSaysWhereAndWhy(t *testing.T) {
 	for says, m := range map[string]mapper.Compute{
 		"set is empty": {},
 		"set metadata.area: expression: unexpected end of the expression": {Set: map[string]string{"metadata.area": "metadata.w *"}},
-		`set a: expression: there is no function "sqr"`:                   {Set: map[string]string{"a": "sqr(n)"}},
-		"a and a.b cannot both be set":                                    {Set: map[string]string{"a": "1", "a.b": "2"}},
-		`a.b and a.b cannot both be set`:                                  {Set: map[string]string{"a.b": "1", `a["b"]`: "2"}},
+		`set a: expression: unknown function "sqr"`:                       {Set: map[string]string{"a": "sqr(n)"}},
+		"a and a.b overlap; remove one":                                   {Set: map[string]string{"a": "1", "a.b": "2"}},
+		`a.b and a.b overlap; remove one`:                                 {Set: map[string]string{"a.b": "1", `a["b"]`: "2"}},
 		"a name is missing":                                               {Set: map[string]string{"a..b": "1"}},
 		"not a known extension":                                           {Set: map[string]string{"a": "1"}, Format: "xyz"},
 	} {
@@ -95,12 +95,12 @@ func TestComputeSaysWhereAndWhy(t *testing.T) {
 		}
 	}
 	for expr, says := range map[string]string{
-		"metadata.naem":           `set a.b: expression metadata.naem: metadata has no "naem"; did you mean "name"? (where it may be missing`,
-		"n / 0":                   "set a.b: the value is infinite, which documents cannot hold",
-		"[1, image]":              "set a.b: the value is an image, which is not part of a document",
+		"metadata.naem":           `set a.b: expression metadata.naem: metadata has no "naem"; did you mean "name"? (if it may be missing`,
+		"n / 0":                   "set a.b: the value is infinite, which documents cannot store",
+		"[1, image]":              "set a.b: the value is an image, not a document",
 		"now2 + 1":                `item "now2" not found; the sample has `,
 		"n * 9000000000000000000": "exceeds 64-bit integers; use float(...) for an approximate result (1:3)\n | n * 9000000000000000000\n | ..^",
-		"let a = [n]; let b = [a, a, a, a, a, a, a, a]; let c = [b, b, b, b, b, b, b, b]; let d = [c, c, c, c, c, c, c, c]; let e = [d, d, d, d, d, d, d, d]; let f = [e, e, e, e, e, e, e, e]; let g = [f, f, f, f, f, f, f, f]; let h = [g, g, g, g, g, g, g, g]; [h, h, h, h]": "handles more than 64 MiB",
+		"let a = [n]; let b = [a, a, a, a, a, a, a, a]; let c = [b, b, b, b, b, b, b, b]; let d = [c, c, c, c, c, c, c, c]; let e = [d, d, d, d, d, d, d, d]; let f = [e, e, e, e, e, e, e, e]; let g = [f, f, f, f, f, f, f, f]; let h = [g, g, g, g, g, g, g, g]; [h, h, h, h]": "exceeds 64 MiB",
 	} {
 		m, err := mapper.Compute{Set: map[string]string{"a.b": expr}}.Transform()
 		if err != nil {

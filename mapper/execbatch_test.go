@@ -307,12 +307,12 @@ func TestExecBatchIsNoPartOfTheKey(t *testing.T) {
 // anything runs.
 func TestExecIsCheckedBefore(t *testing.T) {
 	for want, e := range map[string]mapper.Exec{
-		"command is empty":             {Items: []string{"a"}, Into: []string{"b"}},
-		`items: item "a" is named twi`: {Command: []string{"true"}, Items: []string{"a", "a"}, Into: []string{"b"}},
-		`into: item "b" is named twic`: {Command: []string{"true"}, Items: []string{"a"}, Into: []string{"b", "b"}},
-		`into: item "b.c" cannot be`:   {Command: []string{"true"}, Items: []string{"a"}, Into: []string{"b.c"}},
-		`items: item "../a" cannot be`: {Command: []string{"true"}, Items: []string{"../a"}, Into: []string{"b"}},
-		`env: "A=1" cannot be`:         {Command: []string{"true"}, Items: []string{"a"}, Into: []string{"b"}, Env: []string{"A=1"}},
+		"command is empty":                      {Items: []string{"a"}, Into: []string{"b"}},
+		`items: item "a" is listed twice`:       {Command: []string{"true"}, Items: []string{"a", "a"}, Into: []string{"b"}},
+		`into: item "b" is listed twice`:        {Command: []string{"true"}, Items: []string{"a"}, Into: []string{"b", "b"}},
+		`into: item "b.c" is not a file name`:   {Command: []string{"true"}, Items: []string{"a"}, Into: []string{"b.c"}},
+		`items: item "../a" is not a file name`: {Command: []string{"true"}, Items: []string{"../a"}, Into: []string{"b"}},
+		`env: "A=1" is not a variable name`:     {Command: []string{"true"}, Items: []string{"a"}, Into: []string{"b"}, Env: []string{"A=1"}},
 	} {
 		if err := e.Check(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %q", err, want)

@@ -15,11 +15,10 @@ func ended(exit *exec.ExitError) string {
 	if !ok || !status.Signaled() {
 		return exit.Error()
 	}
-	text := fmt.Sprintf("ended by a signal (%s)", status.Signal())
 	if status.Signal() == syscall.SIGKILL {
-		text += ", which often means that memory ran out"
+		return fmt.Sprintf("ended by a signal (%s), which often means that memory ran out", status.Signal())
 	}
-	return text
+	return fmt.Sprintf("ended by a signal (%s)", status.Signal())
 }
 
 // notRun returns why the system did not run a command, with %q for its name; "" if

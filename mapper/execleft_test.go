@@ -20,7 +20,7 @@ func TestExecBatchFolders(t *testing.T) {
 		`rm -r "$s"; touch "$s"`:                    "the command replaced its directory LARDER_BATCH/002",
 		`rm -r "$s"; ln -s 001 "$s"`:                "the command replaced its directory LARDER_BATCH/002",
 		`echo b > "$s/error"; rm -r "$s/out"`:       "the command failed: b",
-		`printf '[' > "$s/out/b.json"`:              "the command wrote item b twice",
+		`printf '[' > "$s/out/b.json"`:              "the command wrote item b with two extensions",
 		`rm "$s/out/b.bin"; touch "$s/out/b.json"`:  "the command wrote b.json, which cannot be read: json: ",
 	} {
 		b := newBatches(t)

@@ -106,7 +106,7 @@ func TestExecBounds(t *testing.T) {
 	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
-	for says, e := range map[string]mapper.Exec{`timeout "5" must be a time`: {Timeout: "5"}, `timeout "-1s" must`: {Timeout: "-1s"}, "max-bytes is -1": {Bytes: -1}} {
+	for says, e := range map[string]mapper.Exec{`timeout "5" is not a duration`: {Timeout: "5"}, `timeout "-1s" is not a duration`: {Timeout: "-1s"}, "max-bytes is -1": {Bytes: -1}} {
 		if err := e.Check(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v: the error is %v", e, err)
 		}

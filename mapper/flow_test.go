@@ -97,7 +97,7 @@ func TestParametersInAFlow(t *testing.T) {
 		{"{map: image-flip, from: letters, with: {per: node}}", `per cannot be "node"`},
 		{"{map: random-crop, from: letters, with: {width: 3}}", "needs the parameter height"},
 		{"{map: image-pad, from: letters, with: {color: red}}", "is not a colour"},
-		{"{map: share, from: letters, with: {share: [a], unshare: [a]}}", "item a is to be shared and unshared"},
+		{"{map: share, from: letters, with: {share: [a], unshare: [a]}}", "item a is in share and in unshare"},
 		{"{map: convert, from: letters, with: {to: {image: xyz}}}", "to.image"},
 		{"{map: hash, from: letters, with: {algorithm: shake_128}}", "sha512"},
 		{"{map: set-value, from: letters, with: {key: a.b}}", "needs the parameter value"},

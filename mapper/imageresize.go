@@ -59,8 +59,13 @@ func sinc(t float64) float64 {
 
 // Check refuses invalid sizes.
 func (m ImageResize) Check() error {
-	if sides := []int{m.Width, m.Height, m.Shorter, m.Longer}; slices.Min(sides) < 0 || slices.Max(sides) > maxSide {
-		return fmt.Errorf("width is %d, height %d, shorter %d and longer %d; give 0 to %d for each", m.Width, m.Height, m.Shorter, m.Longer, maxSide)
+	for _, side := range []struct {
+		name string
+		size int
+	}{{"width", m.Width}, {"height", m.Height}, {"shorter", m.Shorter}, {"longer", m.Longer}} {
+		if side.size < 0 || side.size > maxSide {
+			return fmt.Errorf("%s is %d; give 0 to %d", side.name, side.size, maxSide)
+		}
 	}
 	ways := 0
 	for _, given := range []bool{m.Width > 0 || m.Height > 0, m.Shorter > 0, m.Longer > 0} {

@@ -222,7 +222,7 @@ func TestImageCropAndPad(t *testing.T) {
 	}{
 		{"crop", mapper.ImageCrop{X: 1, Y: 1, Width: 2, Height: 2}, [][]uint8{{5, 6}, {9, 10}}, ""},
 		{"crop to the border", mapper.ImageCrop{X: 3, Y: 1}, [][]uint8{{7}, {11}}, ""},
-		{"crop beyond", mapper.ImageCrop{X: 3, Width: 2}, nil, "not inside an image of 4 x 3"},
+		{"crop beyond", mapper.ImageCrop{X: 3, Width: 2}, nil, "at (3, 0) exceeds the image of 4 x 3"},
 		{"crop behind", mapper.ImageCrop{X: 4}, nil, "exceeds the image"},
 		{"crop far beyond", mapper.ImageCrop{X: math.MaxInt, Width: 1}, nil, "exceeds the image"},
 		{"crop too much", mapper.ImageCrop{Height: math.MaxInt}, nil, "exceeds the image"},
@@ -234,8 +234,8 @@ func TestImageCropAndPad(t *testing.T) {
 		{"pad to a size", mapper.ImagePad{Width: 7, Height: 3}, [][]uint8{{0, 0, 1, 2, 3, 0, 0}, {0, 4, 5, 6, 7, 0, 0}, {0, 8, 9, 10, 11, 0, 0}}, ""},
 		{"pad to a size it has", mapper.ImagePad{Width: 2}, [][]uint8{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}}, ""},
 		{"pad both ways", mapper.ImagePad{Width: 7, Left: 1}, nil, "width excludes left and right"},
-		{"pad negative", mapper.ImagePad{Top: -1}, nil, "is not a size"},
-		{"pad far too much", mapper.ImagePad{Top: 1 << 16}, nil, "at most 65536 a side"},
+		{"pad negative", mapper.ImagePad{Top: -1}, nil, "size -1 is out of range"},
+		{"pad far too much", mapper.ImagePad{Top: 1 << 16}, nil, "at most 65536 for each side"},
 		{"pad too many pixels", mapper.ImagePad{Width: 60000, Height: 60000}, nil, "in total are supported"},
 		{"pad in no colour", mapper.ImagePad{Left: 1, Color: "red"}, nil, "is not a colour"},
 		{"pad in half a colour", mapper.ImagePad{Left: 1, Color: "#ff00f"}, nil, "is not a colour"},
@@ -416,10 +416,10 @@ func TestRandomCrop(t *testing.T) {
 	}
 	s := picture(numbered(4, 3)).WithItem("mask", dataset.NewItem("png", numbered(4, 4)))
 	for says, c := range map[string]mapper.RandomCrop{
-		"cannot be cut out of an image of 4 x 3": {Width: 5, Height: 1},
-		"crop images of equal sizes":             {Items: []string{"image", "mask"}, Width: 1, Height: 1},
-		"give at least 1":                        {Width: 1},
-		`per is "node"`:                          {Width: 1, Height: 1, Per: "node"},
+		"exceeds the image of 4 x 3": {Width: 5, Height: 1},
+		"crop images of equal sizes": {Items: []string{"image", "mask"}, Width: 1, Height: 1},
+		"give at least 1":            {Width: 1},
+		`per is "node"`:              {Width: 1, Height: 1, Per: "node"},
 	} {
 		m, err := c.Transform()
 		if _, err := one(t.Context(), t, m, err, s); err == nil || !strings.Contains(err.Error(), says) {
@@ -500,14 +500,14 @@ func TestJitter(t *testing.T) {
 
 func TestJitterRanges(t *testing.T) {
 	for says, bad := range map[string]mapper.ColorJitter{
-		"brightness: -1 must not be negative": {Brightness: -1},
-		"contrast: x is not a range":          {Contrast: "x"},
-		"saturation: [1] is not a range":      {Saturation: []any{1.0}},
-		"give an ascending range":             {Saturation: []any{1.0, 0.5}},
-		"hue: 0.6 is a range":                 {Hue: 0.6},
-		"hue: [-1 0] is a range":              {Hue: []any{int64(-1), int64(0)}},
-		"brightness: [-1 2] is a range":       {Brightness: []float64{-1, 2}},
-		"brightness: NaN":                     {Brightness: math.NaN()},
+		"brightness: -1 is negative":              {Brightness: -1},
+		"contrast: x is not a range":              {Contrast: "x"},
+		"saturation: [1] is not a range":          {Saturation: []any{1.0}},
+		"give an ascending range":                 {Saturation: []any{1.0, 0.5}},
+		"hue: 0.6 is the range -0.6 to 0.6":       {Hue: 0.6},
+		"hue: [-1 0] is the range -1 to 0":        {Hue: []any{int64(-1), int64(0)}},
+		"brightness: [-1 2] is the range -1 to 2": {Brightness: []float64{-1, 2}},
+		"brightness: NaN":                         {Brightness: math.NaN()},
 	} {
 		if err := bad.Check(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v: the error is %v, want %q", bad, err, says)

@@ -67,7 +67,7 @@ func TestKeys(t *testing.T) {
 		{"duplicate", mapper.Duplicate{Item: "a", Into: "d"}, "a=a b=b c=c* d=a", ""},
 		{"duplicate a shared item", mapper.Duplicate{Item: "c", Into: "d"}, "a=a b=b c=c* d=c*", ""},
 		{"duplicate what is not there", mapper.Duplicate{Item: "z", Into: "d"}, "", `item "z" not found`},
-		{"duplicate onto another", mapper.Duplicate{Item: "a", Into: "b"}, "", "already an item b"},
+		{"duplicate onto another", mapper.Duplicate{Item: "a", Into: "b"}, "", "item b exists"},
 		{"share nothing", mapper.Share{}, "a=a b=b c=c*", ""},
 		{"share own", mapper.Share{Share: []string{"a", "z"}}, "a=a* b=b c=c*", ""},
 		{"share shared", mapper.Share{Share: []string{"c"}}, "a=a b=b c=c*", ""},

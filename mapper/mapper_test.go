@@ -216,15 +216,15 @@ func TestExecErrors(t *testing.T) {
 	for _, c := range []struct{ name, script, says string }{
 		{"exit status", "echo details >&2; exit 7", "exit status 7"},
 		{"end of stderr", "seq 100000 >&2; echo the end >&2; exit 1", "the end"},
-		{"an item too many", `touch "$LARDER_OUT/b.txt" "$LARDER_OUT/c.txt"`, "item c is not in its list"},
+		{"an item too many", `touch "$LARDER_OUT/b.txt" "$LARDER_OUT/c.txt"`, "item c is not in into: b"},
 		{"an item missing", "true", "did not write item b"},
 		{"no extension", `touch "$LARDER_OUT/b"`, "without an extension"},
 		{"a directory", `mkdir "$LARDER_OUT/b.txt"`, "not a regular file"},
 		{"a link", `ln -s /etc/passwd "$LARDER_OUT/b.txt"`, "not a regular file"},
-		{"twice", `touch "$LARDER_OUT/b.txt" "$LARDER_OUT/b.json"`, "twice"},
+		{"twice", `touch "$LARDER_OUT/b.txt" "$LARDER_OUT/b.json"`, "item b with two extensions"},
 		{"killed", "kill -9 $$", "killed"},
 		{"a name of two lines", `touch "$LARDER_OUT/a
-larder: all is well.txt"`, `the command left "a\nlarder: all is well.txt", and item "a\nlarder: all is well" is not in its list`},
+larder: all is well.txt"`, `the command wrote "a\nlarder: all is well.txt", but item "a\nlarder: all is well" is not in into: b`},
 		{"no JSON", `printf '{' > "$LARDER_OUT/b.json"`, "the command wrote b.json, which cannot be read: json: "},
 		{"its directory removed", `rm -r "$LARDER_OUT"`, "the command removed its directory LARDER_OUT"},
 		{"its directory a file", `rm -r "$LARDER_OUT"; touch "$LARDER_OUT"`, "the command replaced its directory LARDER_OUT by a file"},

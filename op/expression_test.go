@@ -92,8 +92,8 @@ func TestVariablesHideItemsOnlyWhereTheyAreDeclared(t *testing.T) {
 
 func TestNamesThatMeanNothingAreRefused(t *testing.T) {
 	for where, says := range map[string]string{
-		"lenn(meta) > 1":       `there is no function "lenn"`,
-		"let f = 1; f() == 1":  `there is no function "f"`,
+		"lenn(meta) > 1":       `unknown function "lenn"`,
+		"let f = 1; f() == 1":  `unknown function "f"`,
 		"let len = 1; len > 0": "is already used",
 		"let now = 1; now > 0": "is already used",
 		"::now() == nil":       "now is not available",

@@ -72,7 +72,7 @@ func TestMemorizeIsBounded(t *testing.T) {
 		says        string
 	}{
 		{5000, 0, "10000 samples always take more than the 5000 bytes allowed"},
-		{10_000 * 24, 8000, "more than the 240000 allowed: raise bytes"},
+		{10_000 * 24, 8000, "above the 240000 allowed; raise bytes"},
 	} {
 		computed.Store(0)
 		err := refusal(t, "memorize", op.Memorize{Bytes: c.bytes}, vectors(t, 10_000, &computed))

@@ -79,7 +79,7 @@ func TestWholeNumbersDoNotWrap(t *testing.T) {
 		"n + " + most, most + " + n", most + " * 2", least + " - n", least + " * -1", "-1 * " + least, "-" + least, "abs(" + least + ")",
 		"sum([" + most + ", n])", "reduce(1..70, #acc * 2, n)", "int(1e300)", "sum(list, " + most + ")", most + " + 1",
 	} {
-		if _, err := where(t, sum+" > 0"); err == nil || !strings.Contains(err.Error(), "beyond integers of 64 bits") || !strings.Contains(err.Error(), "(1:") {
+		if _, err := where(t, sum+" > 0"); err == nil || !strings.Contains(err.Error(), "exceeds 64-bit integers") || !strings.Contains(err.Error(), "(1:") {
 			t.Errorf("%s: %v", sum, err)
 		}
 	}

@@ -154,7 +154,10 @@ type Shard struct {
 
 // Check refuses a rank outside of the world size.
 func (s Shard) Check() error {
-	if s.WorldSize < 1 || s.Rank < 0 || s.Rank >= s.WorldSize {
+	if s.WorldSize < 1 {
+		return fmt.Errorf("world-size is %d; give at least 1", s.WorldSize)
+	}
+	if s.Rank < 0 || s.Rank >= s.WorldSize {
 		return fmt.Errorf("rank is %d of %d; give 0 to world-size - 1", s.Rank, s.WorldSize)
 	}
 	return oneOf("rest", s.Rest, "", "keep", "drop", "repeat")

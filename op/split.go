@@ -145,7 +145,9 @@ func checkParts(parts []part, open bool) error {
 		return errors.New("several sizes are null; at most one can be the rest")
 	case wholes > 0 && fractions > 0:
 		return errors.New("sizes mix integers and fractions; use one kind, with 1.0 for the whole")
-	case fractions > 0 && (sum > 1+slack || rests == 0 && !open && sum < 1-slack):
+	case fractions > 0 && sum > 1+slack:
+		return fmt.Errorf("fractions add up to %.6g, more than 1; reduce them", sum)
+	case fractions > 0 && rests == 0 && !open && sum < 1-slack:
 		return fmt.Errorf("fractions add up to %.6g, not 1; correct them, give a null size, or set rest: drop", sum)
 	}
 	return nil

@@ -201,14 +201,14 @@ func TestSplitMayDropTheRest(t *testing.T) {
 func TestSplitRefusesWaysThatDoNotGoTogether(t *testing.T) {
 	half := []any{0.5, 0.5}
 	for says, s := range map[string]op.Split{
-		"stratify and hash exclude":              {Sizes: half, Stratify: "a", Hash: "b"},
-		"seed has no effect without hash":        {Sizes: half, Seed: 1},
-		"hash needs fractions":                   {Sizes: []any{int64(3), nil}, Hash: "a"},
-		"unexpected end of the expression":       {Sizes: half, Hash: "a +"},
-		"there is no function \"f\"":             {Sizes: half, Stratify: "f(a)"},
-		`rest cannot be "keep"`:                  {Sizes: half, Rest: "keep"},
-		"give a null size, or set rest: drop":    {Sizes: []any{0.5, 0.4}},
-		"fractions add up to 1.5; they must add": {Sizes: []any{0.5, 1.0}, Rest: "drop"},
+		"stratify and hash exclude":                         {Sizes: half, Stratify: "a", Hash: "b"},
+		"seed has no effect without hash":                   {Sizes: half, Seed: 1},
+		"hash needs fractions":                              {Sizes: []any{int64(3), nil}, Hash: "a"},
+		"unexpected end of the expression":                  {Sizes: half, Hash: "a +"},
+		"unknown function \"f\"":                            {Sizes: half, Stratify: "f(a)"},
+		`rest cannot be "keep"`:                             {Sizes: half, Rest: "keep"},
+		"give a null size, or set rest: drop":               {Sizes: []any{0.5, 0.4}},
+		"fractions add up to 1.5, more than 1; reduce them": {Sizes: []any{0.5, 1.0}, Rest: "drop"},
 	} {
 		if err := s.Check(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v: the error is %v, want %q", s, err, says)

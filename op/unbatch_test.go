@@ -102,7 +102,7 @@ func TestUnbatchRefuses(t *testing.T) {
 		"item name is a string":                     {Items: []string{"name"}},
 		"item labels has 1 elements but item boxes": {Items: []string{"labels", "boxes"}},
 		"item name exists":                          {Items: []string{"labels"}, Index: "name"},
-		"no item":                                   {Items: []string{"nothing"}},
+		`item "nothing" not found`:                  {Items: []string{"nothing"}},
 	} {
 		if err := apply(u, s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", u, err, want)

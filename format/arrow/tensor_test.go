@@ -72,9 +72,9 @@ func TestTensorsHaveTheirShape(t *testing.T) {
 // TestTensorsThatAreNone checks that they are refused, and never read as flat lists.
 func TestTensorsThatAreNone(t *testing.T) {
 	for parameters, says := range map[string]string{
-		``:                                    "cannot be read",
-		`{"shape": 6}`:                        "cannot be read",
-		`{"permutation": [0]}`:                "cannot be read",
+		``:                                    "invalid tensor shape",
+		`{"shape": 6}`:                        "invalid tensor shape",
+		`{"permutation": [0]}`:                "invalid tensor shape",
 		`{"shape": [2, 4]}`:                   "6 elements",
 		`{"shape": [-2, -3]}`:                 "damaged",
 		`{"shape": [4294967296, 4294967296]}`: "damaged",

@@ -100,7 +100,7 @@ func TestImages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err := s.Value(t.Context(), "image"); err == nil || !strings.Contains(err.Error(), "not stored") {
+	if v, err := s.Value(t.Context(), "image"); err == nil || !strings.Contains(err.Error(), "only the path \"http://far/a.png\" is stored") {
 		t.Errorf("%v, %v", v, err)
 	}
 }
@@ -114,15 +114,15 @@ func TestFoldersThatAreRefused(t *testing.T) {
 	}{
 		"nothing":        {nil, "", "no state.json"},
 		"no JSON":        {map[string]string{"state.json": "{"}, "", "JSON"},
-		"a way out":      {map[string]string{"state.json": `{"_data_files": [{"filename": "../a.arrow"}]}`}, "", "none in its directory"},
-		"an order":       {map[string]string{"state.json": `{"_data_files": [], "_indices_data_files": [{"filename": "i.arrow"}]}`}, "", "another order"},
+		"a way out":      {map[string]string{"state.json": `{"_data_files": [{"filename": "../a.arrow"}]}`}, "", `"../a.arrow" is not a file name in its directory`},
+		"an order":       {map[string]string{"state.json": `{"_data_files": [], "_indices_data_files": [{"filename": "i.arrow"}]}`}, "", "has an indices mapping"},
 		"a missing file": {map[string]string{"state.json": state}, "", "no such file"},
 		"no range":       {map[string]string{"state.json": `{"_data_files": [{"filename": "a.arrow", "skip": -1, "take": 2}]}`}, "", "skip -1 and take 2"},
 		"transforms":     {map[string]string{"state.json": `{"_data_files": [], "_inplace_history": [{"transforms": [["rename_column", [], {}]]}]}`}, "", "_inplace_history"},
 		"no split":       {map[string]string{"dataset_dict.json": `{"splits": ["train", "test"]}`}, "", "train, test"},
 		"another split":  {map[string]string{"dataset_dict.json": `{"splits": ["train"]}`}, "test", "train"},
 		"no splits":      {map[string]string{"state.json": state, "data-00000-of-00001.arrow": rows}, "train", "remove split"},
-		"a split's name": {nil, "../train", "no name of a directory"},
+		"a split's name": {nil, "../train", `split: "../train" is not a directory name`},
 	} {
 		if _, err := (hf.Source{Split: c.split}).Open(t.Context(), folder(t, c.files), env()); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)

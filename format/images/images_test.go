@@ -162,7 +162,7 @@ func TestClass(t *testing.T) {
 		`label "b" is not in classes`: {Class: true, Classes: []string{"a"}},
 		`"a" is listed twice`:         {Class: true, Classes: []string{"a", "b", "a"}},
 		"set class: true":             {Classes: []string{"a"}},
-		`file cannot be "class"`:      {Class: true, File: "class"},
+		`file: item "class" exists`:   {Class: true, File: "class"},
 	} {
 		if _, err := source.Open(t.Context(), dir, nil); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v: the error is %v, want %q", source, err, says)
@@ -328,12 +328,12 @@ func TestPatterns(t *testing.T) {
 		}
 	}
 	for says, s := range map[string]images.Source{
-		`pattern "a//b"`:             {Exclude: []string{"a//b"}},
-		`pattern "../*"`:             {Exclude: []string{"../*"}},
-		"[ without ]":                {Include: []string{"a["}},
-		"set recursive: true":        {Include: []string{"a/*.png"}},
-		`file cannot be "image"`:     {File: "image"},
-		`file cannot be "label", as`: {File: "label", Label: true},
+		`pattern "a//b"`:            {Exclude: []string{"a//b"}},
+		`pattern "../*"`:            {Exclude: []string{"../*"}},
+		"[ without ]":               {Include: []string{"a["}},
+		"set recursive: true":       {Include: []string{"a/*.png"}},
+		`file: item "image" exists`: {File: "image"},
+		`file: item "label" exists`: {File: "label", Label: true},
 	} {
 		if err := s.Check(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v: the error is %v, want %q", s, err, says)

@@ -217,7 +217,7 @@ func (w *writer) nameOf(ctx context.Context, number string, s dataset.Sample) (s
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		if !output.SafeName(part) {
-			return "", fmt.Errorf("name: %q is not a file path: %q is hidden or leaves the directory", name, part)
+			return "", fmt.Errorf("name: %q is not a file path: part %q is empty, hidden or leaves the directory", name, part)
 		}
 	}
 	return name, nil

@@ -138,10 +138,10 @@ func TestImagesAppearCompleteOrNotAtAll(t *testing.T) {
 		sink images.Sink
 		in   component.Samples
 	}{
-		"would both be even.png; have the expression name":    {images.Sink{Name: "label"}, pictures(3, "png")},
-		`"../x" cannot be the name of a file`:                 {images.Sink{Name: `"../x"`}, pictures(1, "png")},
-		`".x" is hidden`:                                      {images.Sink{Name: `"a/.x"`}, pictures(1, "png")},
-		`"a//b" cannot be the name of a file`:                 {images.Sink{Name: `"a//b"`}, pictures(1, "png")},
+		"are both named even.png; make the expression name unique": {images.Sink{Name: "label"}, pictures(3, "png")},
+		`"../x" is not a file path: part ".." is`:                  {images.Sink{Name: `"../x"`}, pictures(1, "png")},
+		`part ".x" is`:                                        {images.Sink{Name: `"a/.x"`}, pictures(1, "png")},
+		`"a//b" is not a file path: part "" is`:               {images.Sink{Name: `"a//b"`}, pictures(1, "png")},
 		"name: expression n: is 0, an integer":                {images.Sink{Name: "n"}, pictures(1, "png")},
 		`item "nn" not found; the sample has n, image, label`: {images.Sink{Name: "nn"}, pictures(1, "png")},
 		`item "photo" not found`:                              {images.Sink{Item: "photo"}, pictures(1, "png")},
@@ -211,13 +211,13 @@ func TestImagesReplaceOnlyTheirs(t *testing.T) {
 
 func TestSinkRefusesParameters(t *testing.T) {
 	for says, s := range map[string]images.Sink{
-		"is not a known extension":   {Format: "xyz"},
-		"webp":                       {Format: "webp"},
-		"is not an image format":     {Format: "json"},
-		"quality is 101":             {Format: "jpg", Quality: 101},
-		"set format: jpg":            {Quality: 50},
-		"there is no function \"f\"": {Name: "f(n)"},
-		"quality needs JPEG":         {Format: "png", Quality: 50},
+		"is not a known extension": {Format: "xyz"},
+		"webp":                     {Format: "webp"},
+		"is not an image format":   {Format: "json"},
+		"quality is 101":           {Format: "jpg", Quality: 101},
+		"set format: jpg":          {Quality: 50},
+		"unknown function \"f\"":   {Name: "f(n)"},
+		"quality needs JPEG":       {Format: "png", Quality: 50},
 	} {
 		if err := s.Check(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v: the error is %v, want %q", s, err, says)

@@ -97,7 +97,7 @@ func TestWhatIsNoArray(t *testing.T) {
 		want string
 	}{
 		"nothing":      {func(string) {}, "no file *.npy"},
-		"unequal rows": {func(dir string) { write(t, dir+"/a.npy", count(t, 3)); write(t, dir+"/b.npy", count(t, 4)) }, "equally many"},
+		"unequal rows": {func(dir string) { write(t, dir+"/a.npy", count(t, 3)); write(t, dir+"/b.npy", count(t, 4)) }, "has 4; give arrays of equal length"},
 		"no rows":      {func(dir string) { write(t, dir+"/a.npy", count(t)) }, "is a scalar"},
 		"cut off":      {func(dir string) { write(t, dir+"/a.npy", count(t, 9)); _ = os.Truncate(dir+"/a.npy", 130) }, "needs 9 bytes"},
 		"no such file": {func(dir string) { _ = os.Remove(dir) }, "no such file or directory"},
@@ -141,7 +141,7 @@ func TestFortran(t *testing.T) {
 	if err := os.WriteFile(path, b[:len(b)-1], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (numpy.Source{}).Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), "takes 96 bytes") {
+	if _, err := (numpy.Source{}).Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), "needs 96 bytes") {
 		t.Errorf("%v", err)
 	}
 }

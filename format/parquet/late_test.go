@@ -133,10 +133,10 @@ func TestTypesThatConflict(t *testing.T) {
 		lines []string
 		want  string
 	}{
-		{[]string{`{"x": null}`, `{"x": 1}`, `{"x": "a"}`}, "item x: it is int64 in sample 1 and string in sample 2"},
-		{[]string{`{"x": {"k": [1]}}`, `{"x": {"k": {}}}`}, "k: it is a list in sample 0 and an object in sample 1"},
-		{[]string{`{"x": true}`, `{"x": 1}`}, "it is bool in sample 0 and int64 in sample 1"},
-		{[]string{`{"x": -1}`, `{"x": 18446744073709551615}`}, "it is int64 in sample 0 and uint64 in sample 1"},
+		{[]string{`{"x": null}`, `{"x": 1}`, `{"x": "a"}`}, "item x: type is int64 in sample 1 but string in sample 2"},
+		{[]string{`{"x": {"k": [1]}}`, `{"x": {"k": {}}}`}, "k: type is a list in sample 0 but an object in sample 1"},
+		{[]string{`{"x": true}`, `{"x": 1}`}, "type is bool in sample 0 but int64 in sample 1"},
+		{[]string{`{"x": -1}`, `{"x": 18446744073709551615}`}, "type is int64 in sample 0 but uint64 in sample 1"},
 		{[]string{`{"x": 18446744073709551616}`}, "an integer exceeds 64 bits"},
 		{[]string{`{"x": 9007199254740993}`, `{"x": 0.5}`}, "cannot be stored in a column of float64"},
 		{[]string{`{"x": {}}`}, "an object has no fields"},
@@ -197,7 +197,7 @@ func TestDocumentsBesideArrays(t *testing.T) {
 			for _, from := range []int{0, 1} {
 				rows, err := kept(t, as, nil, samples[from:])
 				if c.want == "" {
-					if err == nil || !strings.Contains(err.Error(), "item x: []: it is") {
+					if err == nil || !strings.Contains(err.Error(), "item x: []: type is") {
 						t.Errorf("%s: %v beside %v: %v, %v", as, c.doc, c.of, rows, err)
 					}
 					continue

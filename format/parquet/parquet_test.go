@@ -311,7 +311,7 @@ func TestLevelsThatDoNotFit(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if got, err := shown(t, "testdata/levels-changed.parquet"); err == nil || !strings.Contains(err.Error(), "column l of row 80 in ") || !strings.Contains(err.Error(), "levels-changed.parquet: its levels do not fit") {
+	if got, err := shown(t, "testdata/levels-changed.parquet"); err == nil || !strings.Contains(err.Error(), "column l of row 80 in ") || !strings.Contains(err.Error(), "levels-changed.parquet: invalid levels") {
 		t.Errorf("%d rows, %v", len(got), err)
 	}
 }

@@ -112,7 +112,7 @@ func TestRead(t *testing.T) {
 		{
 			name:  "one item twice",
 			files: map[string]string{"data/0_a.txt": "x", "data/00_a.txt": "y"},
-			fails: "sample 0 has item a twice: 00_a.txt and 0_a.txt",
+			fails: "sample 0 has item a twice, in 00_a.txt and 0_a.txt",
 		},
 		{
 			name:  "one item twice, under two extensions",
@@ -282,10 +282,10 @@ func TestOverwrite(t *testing.T) {
 		want  map[string]string
 	}{
 		{"forbid, new", nil, output.Forbid, "", map[string]string{"data/0_a.txt": "new"}},
-		{"forbid, there", map[string]string{}, output.Forbid, "already there", map[string]string{}},
+		{"forbid, there", map[string]string{}, output.Forbid, "already exists", map[string]string{}},
 		{"if-empty, full", map[string]string{"x.txt": "x"}, output.IfEmpty, "not empty", map[string]string{"x.txt": "x"}},
 		{"new-files, other files", map[string]string{"data/7_b.txt": "old"}, output.NewFiles, "", map[string]string{"data/0_a.txt": "new", "data/7_b.txt": "old"}},
-		{"new-files, same file", map[string]string{"data/0_a.txt": "old"}, output.NewFiles, "already there", map[string]string{"data/0_a.txt": "old"}},
+		{"new-files, same file", map[string]string{"data/0_a.txt": "old"}, output.NewFiles, "already exists", map[string]string{"data/0_a.txt": "old"}},
 		{"overwrite-files", map[string]string{"data/0_a.txt": "old", "data/7_b.txt": "old"}, output.OverwriteFiles, "", map[string]string{"data/0_a.txt": "new", "data/7_b.txt": "old"}},
 		{"replace", map[string]string{"data/0_a.txt": "old", "data/7_b.txt": "old"}, output.Replace, "", map[string]string{"data/0_a.txt": "new"}},
 		{"replace what is not a dataset", map[string]string{"data/0_a.txt": "old", "thesis/chapter.txt": "x"}, output.Replace, "refusing to replace", map[string]string{"data/0_a.txt": "old", "thesis/chapter.txt": "x"}},
@@ -529,7 +529,7 @@ func TestInPlaceStaysReadable(t *testing.T) {
 	if _, err := write(t, path, output.OverwriteFiles, many(12, "txt")); err == nil || !strings.Contains(err.Error(), "1 digits") {
 		t.Errorf("indices of two widths: %v", err)
 	}
-	if _, err := write(t, path, output.NewFiles, many(3, "json")); err == nil || !strings.Contains(err.Error(), "already there") {
+	if _, err := write(t, path, output.NewFiles, many(3, "json")); err == nil || !strings.Contains(err.Error(), "already exists") {
 		t.Errorf("an item under two extensions: %v", err)
 	}
 	if _, err := write(t, path, output.OverwriteFiles, many(3, "json")); err != nil {
@@ -623,7 +623,7 @@ func TestKeysComeBack(t *testing.T) {
 		}
 	}
 	long := strings.Repeat("k", 300)
-	if _, err := write(t, filepath.Join(t.TempDir(), "out"), output.Forbid, component.One(dataset.List(dataset.NewSample(text(long, "x", false))))); err == nil || !strings.Contains(err.Error(), "at most 255") {
+	if _, err := write(t, filepath.Join(t.TempDir(), "out"), output.Forbid, component.One(dataset.List(dataset.NewSample(text(long, "x", false))))); err == nil || !strings.Contains(err.Error(), "the file name of 306 bytes exceeds 255") {
 		t.Errorf("a long key gives %v", err)
 	}
 }

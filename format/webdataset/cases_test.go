@@ -139,7 +139,7 @@ func TestStreamsWithMembersApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := all(t, webdataset.Source{Stream: true, Path: "testdata/members-apart.tar"})
-	if err == nil || !strings.Contains(err.Error(), "the sample 0 comes twice") {
+	if err == nil || !strings.Contains(err.Error(), "members of sample 0 are not adjacent") {
 		t.Errorf("%q, %v", got, err)
 	}
 }

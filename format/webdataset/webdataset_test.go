@@ -212,8 +212,8 @@ func TestNamesThatClash(t *testing.T) {
 		files []file
 		want  string
 	}{
-		{[]file{{"a.txt", "1"}, {"a.txt", "2"}}, "a.txt is there twice"},
-		{[]file{{"a.txt", "1"}, {"b.txt", "1"}, {"a.txt", "2"}}, "a.txt is there twice"},
+		{[]file{{"a.txt", "1"}, {"a.txt", "2"}}, "a.txt occurs twice"},
+		{[]file{{"a.txt", "1"}, {"b.txt", "1"}, {"a.txt", "2"}}, "a.txt occurs twice"},
 		{[]file{{"a.jpg", "1"}, {"a.JPG", "2"}}, "a.JPG is a second item jpg"},
 	} {
 		_, err := read(t, webdataset.Source{}, save(t, archive(t, c.files...)))
@@ -303,16 +303,16 @@ func TestPaths(t *testing.T) {
 		"train-{08..10}.tar":           "train-08.tar train-09.tar train-10.tar",
 		"{train-{09..09}.tar,x}":       "train-09.tar",
 		"{y.tgz,train-10.tar}":         "y.tgz train-10.tar",
-		"{train,other}-{8..9}.tar":     "!there is no file",
-		"train-{09..08}.tar":           "!no range",
+		"{train,other}-{8..9}.tar":     "!no such file",
+		"train-{09..08}.tar":           "!is not a range",
 		"train-{0..99999999}.tar":      "!more than",
 		"train-{08.tar":                "!without }",
-		"train-{08}.tar":               "!no choice",
+		"train-{08}.tar":               "!is not a pattern",
 		"nothing":                      "!no such file or directory",
 		"{a,b}{0..999999}{0..9}":       "!more than",
-		"train-{00000000000..1x}.tar":  "!no range",
-		"train-{8..10}.tar":            "!there is no file",
-		"train-{08..10}.tar.{missing}": "!no choice",
+		"train-{00000000000..1x}.tar":  "!is not a range",
+		"train-{8..10}.tar":            "!no such file",
+		"train-{08..10}.tar.{missing}": "!is not a pattern",
 	} {
 		if pattern == "{train-{09..09}.tar,x}" {
 			continue // nested braces are not read
@@ -472,8 +472,8 @@ func TestSink(t *testing.T) {
 		samples []dataset.Sample
 		want    string
 	}{
-		{[]dataset.Sample{text("a"), text("a")}, `sample 1: its key "a" is also that of sample 0`},
-		{[]dataset.Sample{text("a"), text("b"), text("a")}, `sample 2: its key "a" is also that of sample 0`},
+		{[]dataset.Sample{text("a"), text("a")}, `sample 1: key "a" is also that of sample 0`},
+		{[]dataset.Sample{text("a"), text("b"), text("a")}, `sample 2: key "a" is also that of sample 0`},
 		{[]dataset.Sample{text("a.b")}, "without a dot"},
 		{[]dataset.Sample{text("../a")}, "not a member name"},
 		{[]dataset.Sample{text("/a")}, "not a member name"},
@@ -545,9 +545,9 @@ func TestClaimsOfHeaders(t *testing.T) {
 		return append(b.Bytes(), make([]byte, 2048)...)
 	}
 	for want, content := range map[string][]byte{
-		"the archive is truncated in 0.txt":               huge("0.txt", tar.TypeReg),
-		"the archive is truncated in 0; set":              huge("0", tar.TypeCont),
-		`the name "caf\xe9.txt" of a member is not UTF-8`: archive(t, file{"caf\xe9.txt", "x"}),
+		"the archive is truncated in 0.txt":      huge("0.txt", tar.TypeReg),
+		"the archive is truncated in 0; set":     huge("0", tar.TypeCont),
+		`member name "caf\xe9.txt" is not UTF-8`: archive(t, file{"caf\xe9.txt", "x"}),
 	} {
 		path := save(t, content)
 		if _, err := read(t, webdataset.Source{}, path); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {

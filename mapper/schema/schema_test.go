@@ -55,7 +55,7 @@ func TestCheck(t *testing.T) {
 	}{
 		{"nothing asked", "{image: {}}", img, nil},
 		{"only named", "{image: }", img, nil},
-		{"missing", "{x: {}}", img, []string{"item x: it is missing"}},
+		{"missing", "{x: {}}", img, []string{"item x: missing"}},
 		{"optional", "{x: {optional: true}}", img, nil},
 		{"extension", "{image: {ext: [.PNG, jpeg]}}", img, nil},
 		{"another extension", "{image: {ext: [jpeg, bmp]}}", img, []string{`item image: extension is "png", want jpeg or bmp`}},
@@ -65,7 +65,7 @@ func TestCheck(t *testing.T) {
 			[]string{"item image: width is 4, want from 0 to 3", "item image: height is 3, want at least 4", "item image: has 4 channels, want 1 or 3"}},
 		{"grey", "{image: {kind: image, channels: [1]}}", item("image", "png", image.NewGray(image.Rect(0, 0, 1, 1))), nil},
 		{"colour", "{image: {kind: image, channels: [3]}}", item("image", "jpeg", image.NewRGBA(image.Rect(0, 0, 1, 1))), nil},
-		{"damaged", "{image: {kind: image}}", dataset.Field{Key: "image", Item: dataset.NewBytes("png", []byte("no"))}, []string{"item image: 2 bytes of png: png: it is cut off"}},
+		{"damaged", "{image: {kind: image}}", dataset.Field{Key: "image", Item: dataset.NewBytes("png", []byte("no"))}, []string{"item image: 2 bytes of png: png: truncated"}},
 		{"not decoded unless asked", "{image: {ext: [png]}}", dataset.Field{Key: "image", Item: dataset.NewBytes("png", []byte("no"))}, nil},
 		{"array", "{a: {kind: array, dtype: [float32, int8], shape: [any, 2]}}", item("a", "npy", numbers(t, array.Int8, 0, 2)), nil},
 		{"another array", "{a: {kind: array, dtype: [float32], shape: [any, 2]}}", item("a", "npy", numbers(t, array.Int8, 3, 3)),
@@ -151,8 +151,8 @@ func TestValidate(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &schema.Report{Samples: 1000, Bad: 500, Violations: 999, List: []schema.Violation{
-		{Sample: 1, Item: "a", Message: "it is missing"}, {Sample: 1, Item: "b", Message: "it is missing"}, {Sample: 3, Message: "boom"},
-		{Sample: 5, Item: "a", Message: "it is missing"}, {Sample: 5, Item: "b", Message: "it is missing"},
+		{Sample: 1, Item: "a", Message: "missing"}, {Sample: 1, Item: "b", Message: "missing"}, {Sample: 3, Message: "boom"},
+		{Sample: 5, Item: "a", Message: "missing"}, {Sample: 5, Item: "b", Message: "missing"},
 	}}
 	if diff := cmp.Diff(want, r); diff != "" {
 		t.Error(diff)
@@ -318,7 +318,7 @@ func TestValidateMapper(t *testing.T) {
 	if err != nil || !slices.Equal(s.Keys(), []string{"a"}) {
 		t.Errorf("%q, %v", s.Keys(), err)
 	}
-	for i, want := range map[int]string{1: "node right: sample 1: violates the schema: item b: it is not in the schema", 2: "node right: sample 2: violates the schema: item a: it is missing"} {
+	for i, want := range map[int]string{1: "node right: sample 1: violates the schema: item b: not in the closed schema", 2: "node right: sample 2: violates the schema: item a: missing"} {
 		if _, err := ds.At(t.Context(), i); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("sample %d: %v, want %q", i, err, want)
 		}

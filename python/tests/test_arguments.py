@@ -157,7 +157,7 @@ ARGUMENTS: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: node().map("python", function="f:f", items=["n"], into=["m"], allow="time.time").run(),
-        'allow must be a list, not the text "time.time"',
+        'allow must be a list, not the string "time.time"',
     ),
     # Nodes without samples, and invalid weights.
     (
@@ -170,7 +170,7 @@ ARGUMENTS: list[tuple[Callable[[], Any], str]] = [
     (lambda: loader(node="empty"), "node empty: no samples; give it a source that has some, or another subset"),
     (
         lambda: node().mix(larder.jsonl(path="empty.jsonl"), n=4).run(),
-        "dataset 2 of 2: no samples to mix; leave it out, or give it the weight 0",
+        "dataset 2 of 2 is empty; leave it out, or give it weight 0",
     ),
 ]
 

@@ -229,7 +229,7 @@ def test_what_a_function_draws_or_reads_beside_fails_its_samples(real: Path, tmp
     assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 20
     with pytest.raises(larder.RunError, match="it drew random numbers from the generator of random"):
         run("draw")
-    with pytest.raises(larder.RunError, match=r"words\.more, which is no file that it was given"):
+    with pytest.raises(larder.RunError, match=r"words\.more, which is not a file that it was given"):
         run("read", ", files: {words: words}")
 
 

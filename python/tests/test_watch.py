@@ -106,7 +106,7 @@ def test_a_file_may_go_through_other_functions(files: tuple[Path, Path]) -> None
 def test_a_file_that_is_read_beside_is_in_no_key(name: str, files: tuple[Path, Path]) -> None:
     one, two = files
     function = globals()[name]
-    with pytest.warns(larder.NotCachedWarning, match=r"it read .*data\.more, which is no file that it was given"):
+    with pytest.warns(larder.NotCachedWarning, match=r"it read .*data\.more, which is not a file that it was given"):
         first = function(one)
     two.write_text("5 6")
     with pytest.warns(larder.NotCachedWarning, match="data.more"):

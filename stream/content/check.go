@@ -24,7 +24,7 @@ var hashes = map[string]func() hash.Hash{
 }
 
 // ErrSum is the error of a file with a wrong checksum.
-var ErrSum = errors.New("it is not what its sum says")
+var ErrSum = errors.New("the content does not match its checksum")
 
 // Check compares files with hexadecimal checksums by file name. A file without one is an
 // error. algorithm is sha256, sha384, sha512, sha1 or md5. A file is checked as it is
@@ -33,15 +33,15 @@ func Check(s stream.Stream[File], algorithm string, sums map[string]string) stre
 	return stream.MapAs(s, "check("+algorithm+")", func(_ context.Context, f File) (File, error) {
 		make, ok := hashes[strings.ToLower(algorithm)]
 		if !ok {
-			return f, fmt.Errorf("there is no algorithm %.80q; sha256, sha384, sha512, sha1 and md5 are known", algorithm)
+			return f, fmt.Errorf("unknown algorithm %.80q; use sha256, sha384, sha512, sha1 or md5", algorithm)
 		}
 		text, ok := sums[f.Name]
 		if !ok {
-			return f, fmt.Errorf("%s: no sum is given for it", f.Name)
+			return f, fmt.Errorf("%s: no checksum; add one to sums", f.Name)
 		}
 		sum, err := hex.DecodeString(text)
 		if err != nil || len(sum) != make().Size() {
-			return f, fmt.Errorf("%s: %.200q is not a sum of %s; it has %d digits to the base 16", f.Name, text, algorithm, 2*make().Size())
+			return f, fmt.Errorf("%s: %.200q is not a %s checksum; give %d hexadecimal digits", f.Name, text, algorithm, 2*make().Size())
 		}
 		checked := f
 		checked.Open = func(ctx context.Context) (io.ReadCloser, error) {
@@ -67,7 +67,7 @@ func (s *summed) Read(b []byte) (int, error) {
 	s.hash.Write(b[:n])
 	if errors.Is(err, io.EOF) {
 		if got := s.hash.Sum(nil); subtle.ConstantTimeCompare(got, s.want) == 0 {
-			return n, fmt.Errorf("%s: %w: %x, and should be %x", s.name, ErrSum, got, s.want)
+			return n, fmt.Errorf("%s: %w: got %x, expected %x", s.name, ErrSum, got, s.want)
 		}
 	}
 	return n, err

@@ -295,9 +295,9 @@ func TestCheck(t *testing.T) {
 		sums      map[string]string
 		err       string
 	}{
-		"algorithm": {"sha3", sums, "there is no algorithm"},
-		"missing":   {"sha256", nil, "no sum is given"},
-		"length":    {"sha512", sums, "no sum of sha512"},
+		"algorithm": {"sha3", sums, `unknown algorithm "sha3"`},
+		"missing":   {"sha256", nil, "a: no checksum"},
+		"length":    {"sha512", sums, "is not a sha512 checksum; give 128"},
 	} {
 		if _, err := stream.Collect(t.Context(), content.Check(files("a", "text"), c.algorithm, c.sums)); err == nil || !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: %v", name, err)

@@ -307,8 +307,8 @@ func TestFarSinksRefuse(t *testing.T) {
 		{"webdataset", "s3://bucket/folder/", nil, "names a directory"},
 		{"parquet", "s3://bucket/a.parquet", map[string]any{"shard-samples": 1}, "remove the extension"},
 		{"csv", "http://me:hunter2@host/a.csv", nil, "over http"},
-		{"csv", "s3://bucket/a.csv", map[string]any{"files": map[string]string{"text": "file"}}, "files: "},
-		{"jsonl", "s3://bucket/a.jsonl", map[string]any{"files": map[string]string{"text": "file"}}, "files: "},
+		{"csv", "s3://bucket/a.csv", map[string]any{"files": map[string]string{"text": "file"}}, "files is not supported for a URL"},
+		{"jsonl", "s3://bucket/a.jsonl", map[string]any{"files": map[string]string{"text": "file"}}, "files is not supported for a URL"},
 	} {
 		sink, params := sinkOf(t, c.sink, c.path, c.with)
 		err := sink.Check(params)

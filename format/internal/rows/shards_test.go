@@ -387,7 +387,7 @@ func TestBoundsOfShards(t *testing.T) {
 		{rows.Shards{Bytes: "many"}, `shard-bytes: "many" is not a size such as 256MiB`},
 		{rows.Shards{Bytes: "-1"}, `"-1" is not a size`},
 		{rows.Shards{Bytes: "0"}, "shard-bytes is 0; give at least 1"},
-		{rows.Shards{Samples: -1}, "shard-samples is -1 and must be at least 1"},
+		{rows.Shards{Samples: -1}, "shard-samples is -1; give at least 1"},
 	} {
 		if err := c.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v; want %q", err, c.want)

@@ -77,7 +77,7 @@ type auditPath struct {
 	Node    string `json:"node"`
 	Path    string `json:"path"`
 	Real    string `json:"real,omitempty"` // where links lead, if different
-	What    string `json:"what"`           // file, folder, other, missing or url
+	What    string `json:"what"`           // file, directory, other, missing or url
 	Outside bool   `json:"outside"`        // of the flow's directory
 }
 
@@ -182,7 +182,7 @@ func pathOf(f *flow.Flow, n *flow.Node, path string) auditPath {
 	p.Outside = !pathguard.Inside(pathguard.Resolve(f.Dir), real)
 	switch info, err := os.Stat(path); {
 	case err == nil && info.IsDir():
-		p.What = "folder"
+		p.What = "directory"
 	case err == nil && info.Mode().IsRegular():
 		p.What = "file"
 	case !errors.Is(err, fs.ErrNotExist):
@@ -316,7 +316,7 @@ func writeAudit(w io.Writer, au *audit) error {
 		}
 		return fmt.Sprintf("%s\t%s", plain(r.Node), text)
 	})
-	section(&b, "runs commands, once for each sample, with all rights of whoever runs the flow", au.Commands, auditCommand.text)
+	section(&b, "runs commands, once for each sample, with all rights of the user", au.Commands, auditCommand.text)
 	section(&b, "calls functions of Python, with the same rights", au.Functions, auditFunction.text)
 	section(&b, "draws at random", au.Random, func(r auditRandom) string {
 		return fmt.Sprintf("%s\t%s, seed %d, epoch %d", plain(r.Node), plain(r.Component), r.Seed, r.Epoch)
@@ -334,7 +334,7 @@ func writeAudit(w io.Writer, au *audit) error {
 		}
 		return fmt.Sprintf("%s\t%s", plain(k.Node), strings.Join(texts, "; "))
 	})
-	fmt.Fprintf(&b, "cache folder: %s\nnothing was run\n", plain(au.Cache))
+	fmt.Fprintf(&b, "cache directory: %s\nnothing was run\n", plain(au.Cache))
 	_, err := io.WriteString(w, b.String())
 	return written(err)
 }
@@ -361,7 +361,7 @@ func (p auditPath) text(what string) string {
 	}
 	text += " (" + what
 	if p.Outside {
-		text += ", outside the flow's folder"
+		text += ", outside the flow's directory"
 	}
 	return text + ")"
 }

@@ -165,7 +165,7 @@ nodes:
   first: {op: slice, from: letters, with: {stop: "${size}"}}
   out: {sink: underfolder, from: first, with: {path: "out/${size}"}}
 `)
-	mustContain(t, "the audit", b.larder("audit", "flow.yaml").stdout, "size = 1 | 2", b.path("out/1")+" (new)", b.path("out/2")+" (new)", "runs commands, once for each sample, with all rights of whoever runs the flow: none", "at random: none")
+	mustContain(t, "the audit", b.larder("audit", "flow.yaml").stdout, "size = 1 | 2", b.path("out/1")+" (new)", b.path("out/2")+" (new)", "runs commands, once for each sample, with all rights of the user: none", "at random: none")
 }
 
 func TestAuditOfAWrongFlow(t *testing.T) {

@@ -63,7 +63,7 @@ func TestDrawWrongArguments(t *testing.T) {
 		"--format":                             {"-o", "-"},
 		`format "png"`:                         {"-o", "flow.png"},
 		"unknown extension":                    {"-o", "flow"},
-		`no node "lettres"`:                    {"-o", "f.svg", "--only", "lettres"},
+		`unknown node "lettres"`:               {"-o", "f.svg", "--only", "lettres"},
 		"no variable":                          {"-o", "f.svg", "--set", "x=1"},
 		"report bad.json":                      {"-o", "f.svg", "--report", "bad.json"},
 		"version 2":                            {"-o", "f.svg", "--report", "new.json"},

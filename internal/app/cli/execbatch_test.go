@@ -209,7 +209,7 @@ func TestBatchesWithBadSamples(t *testing.T) {
 	for _, s := range r.report.Skips {
 		skipped = append(skipped, fmt.Sprint(s.Node, s.Sample, s.Error))
 	}
-	if got, want := strings.Join(skipped, "\n"), "sized 2: the command failed: no such letter\nsized3the command failed: no such letter\nsized25the command failed: no such letter"; got != want {
+	if got, want := strings.Join(skipped, "\n"), "sized2the command failed: no such letter\nsized3the command failed: no such letter\nsized25the command failed: no such letter"; got != want {
 		t.Errorf("skipped are\n%s\nwant\n%s", got, want)
 	}
 	if n := r.node(t, "sized"); n.Computed != 23 || n.Failed != 3 {

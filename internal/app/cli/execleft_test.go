@@ -30,7 +30,7 @@ if grep -q 'letter: b' "$LARDER_IN/metadata.yaml" && [ -e "$(dirname "$EXECUTION
 	if r.status != 1 {
 		t.Errorf("status %d, want 1: %s", r.status, r.stderr)
 	}
-	mustContain(t, "the error", r.stderr, "node x: sample 1: the command left x.json, which cannot be read: json: line 1, column 2")
+	mustContain(t, "the error", r.stderr, "node x: sample 1: the command wrote x.json, which cannot be read: json: line 1, column 2")
 	if strings.Contains(r.stderr, "node out: sample") {
 		t.Errorf("the sample is said twice: %s", r.stderr)
 	}
@@ -55,7 +55,7 @@ func TestOutputsThatAreNotThere(t *testing.T) {
 	for nodes, want := range map[string]string{
 		"  out: {sink: underfolder, from: g.rde, with: {path: new}}\n":                                                                              `node out: from g.rde: there is no output "rde"; did you mean "red"?`,
 		"  h: {op: chunk, from: g, with: {n: 2}}\n  out: {sink: underfolder, from: h, with: {path: new}}\n":                                         "flow.yaml:5:24: op chunk reads one dataset, but node g has several outputs; write g.NAME",
-		"  s: {map: image-stats, from: g}\n  h: {op: split, from: s, with: {sizes: [1]}}\n  out: {sink: underfolder, from: h, with: {path: new}}\n": "node s puts out several",
+		"  s: {map: image-stats, from: g}\n  h: {op: split, from: s, with: {sizes: [1]}}\n  out: {sink: underfolder, from: h, with: {path: new}}\n": "node s has several outputs; write s.NAME",
 	} {
 		b.write("flow.yaml", head+nodes)
 		for _, args := range []string{"run flow.yaml --progress none", "run flow.yaml --dry-run"} {

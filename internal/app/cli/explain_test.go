@@ -127,7 +127,7 @@ func TestTreeOfFlow(t *testing.T) {
 	if got := strings.ReplaceAll(r.stdout, b.dir, "DIR"); got != want || r.status != 0 {
 		t.Errorf("of a sample: status %d: %s, got\n%swant\n%s", r.status, r.stderr, got, want)
 	}
-	for says, args := range map[string][]string{"so no sample 99": {"sized", "99"}, "is a sink; name the node": {"out", "1"}, "must be a number from 0": {"sized", "x"}} {
+	for says, args := range map[string][]string{"there is no sample 99": {"sized", "99"}, "is a sink; name the node": {"out", "1"}, "must be a number from 0": {"sized", "x"}} {
 		if r := b.larder(append([]string{"tree", "flow.yaml"}, args...)...); r.status != 2 || !strings.Contains(r.stderr, says) {
 			t.Errorf("tree %q: status %d: %s", args, r.status, r.stderr)
 		}

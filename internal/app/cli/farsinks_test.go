@@ -280,7 +280,7 @@ func TestFarPlacesOfTheShell(t *testing.T) {
 	if r.status == 0 || puts(s) != 0 {
 		t.Errorf("what is there is replaced: %s", r.stderr)
 	}
-	mustContain(t, "the error", r.stderr, "s3://bucket/all.jsonl is already there")
+	mustContain(t, "the error", r.stderr, "s3://bucket/all.jsonl already exists")
 }
 
 // TestFarSinksAreAudited checks that the audit of a flow lists where it would write.

@@ -14,7 +14,7 @@ func TestLimitsOfFlowsAndFlags(t *testing.T) {
 	if r.status != 1 {
 		t.Errorf("status %d", r.status)
 	}
-	mustContain(t, "the error", r.stderr, "32 x 32 pixels exceed the limit of 1000", "--max-pixels", "limits: {pixels: N}")
+	mustContain(t, "the error", r.stderr, "32 x 32 pixels exceeds the limit of 1000", "--max-pixels", "limits: {pixels: N}")
 	if r := b.larder("run", "flow.yaml", "--max-pixels", "1024"); r.status != 0 {
 		t.Error(r.stderr)
 	}

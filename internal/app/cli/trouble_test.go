@@ -96,7 +96,7 @@ func TestWrongRequests(t *testing.T) {
 		{
 			name:   "missing node",
 			flow:   "version: 1\nnodes:\n  a: {source: underfolder, with: {path: data}}\n  b: {map: image-stats, from: c, checkpoint: true}\n",
-			status: 2, says: []string{"flow.yaml:4:31", `no node "c"`},
+			status: 2, says: []string{"flow.yaml:4:31", `unknown node "c"`},
 		},
 		{
 			name:   "wrong type",
@@ -111,7 +111,7 @@ func TestWrongRequests(t *testing.T) {
 		{
 			name:   "unknown variable",
 			flow:   "version: 1\nvars: {times: 1}\nnodes:\n  a: {source: underfolder, with: {path: \"${tims}\"}}\n",
-			status: 2, says: []string{`no variable "tims"`, `"times"`},
+			status: 2, says: []string{`unknown variable "tims"`, `"times"`},
 		},
 		{
 			name:   "variable from outside that the flow has not",
@@ -121,7 +121,7 @@ func TestWrongRequests(t *testing.T) {
 		},
 		{name: "not YAML", flow: "version: [1\n", status: 2, says: []string{"flow.yaml:", "not YAML"}},
 		{name: "bad expression", flow: "version: 1\nnodes:\n  a: {source: underfolder, with: {path: data}}\n  b: {op: filter, from: a, with: {where: \"a ==\"}}\n", status: 2, says: []string{"flow.yaml:4:", "expression"}},
-		{name: "unknown node to run", flow: statsFlow, args: []string{"--only", "stat"}, status: 2, says: []string{`no node "stat"`, `"stats"`}},
+		{name: "unknown node to run", flow: statsFlow, args: []string{"--only", "stat"}, status: 2, says: []string{`unknown node "stat"`, `"stats"`}},
 		{
 			name:   "missing folder",
 			flow:   "version: 1\nnodes:\n  a: {source: underfolder, with: {path: nowhere}, checkpoint: true}\n",
@@ -145,7 +145,7 @@ func TestWrongRequests(t *testing.T) {
 		{
 			name:   "a sink on a directory that is there",
 			flow:   "version: 1\nnodes:\n  a: {source: underfolder, with: {path: data}}\n  out: {sink: underfolder, from: a, with: {path: full}}\n",
-			status: 1, says: []string{"already there", "overwrite: replace"},
+			status: 1, says: []string{"already exists", "overwrite: replace"},
 		},
 		{
 			name:   "replacing what is no dataset",

@@ -61,7 +61,7 @@ func TestValidateNode(t *testing.T) {
 	if r.status != 1 {
 		t.Errorf("status %d: %s", r.status, r.stderr)
 	}
-	mustContain(t, "what is wrong", r.stdout, "sample 25: item stats: it is missing")
+	mustContain(t, "what is wrong", r.stdout, "sample 25: item stats: missing")
 }
 
 func TestValidateRefuses(t *testing.T) {

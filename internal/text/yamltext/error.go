@@ -68,9 +68,9 @@ func Explain(content []byte, err error) *Error {
 		e.What = fmt.Sprintf("unknown field %q", m[1])
 	}
 	if m := unfit.FindStringSubmatch(load.Message); m != nil {
-		e.What = display.Tagged(m[1], m[2]) + " cannot stand here"
+		e.What = display.Tagged(m[1], m[2]) + " is not allowed here"
 		if must := display.Type(m[3]); must != "" {
-			e.What += "; it must be " + must
+			e.What += "; write " + must
 		}
 	}
 	e.What = lineBefore.ReplaceAllString(e.What, "")

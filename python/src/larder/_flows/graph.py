@@ -63,7 +63,7 @@ class GraphNode:
         if self._several is False:
             raise TypeError(f"{self!r} outputs one dataset; larder.Dataset reads its samples")
         if self._outputs is None:
-            raise TypeError(f'{self!r}: its outputs are not known before it runs; name one by node["NAME"]')
+            raise TypeError(f'{self!r}: the outputs are not known before it runs; name one by node["NAME"]')
         return iter([self[name] for name in self._outputs])
 
     # The node itself

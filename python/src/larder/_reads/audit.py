@@ -122,7 +122,7 @@ class Watch:
         """Return why the result cannot be cached, or the empty string."""
         if self.stranger:
             return (
-                f"it read {self.stranger}, which is no file that it was given; "
+                f"it read {self.stranger}, which is not a file that it was given; "
                 "take it as a parameter that is annotated as larder.File, too"
             )
         if self.written:

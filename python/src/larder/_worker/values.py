@@ -264,7 +264,7 @@ def _plain(made: Any, where: str, depth: int) -> Any:
     if isinstance(made, dict):
         for key in made:
             if not isinstance(key, str):
-                raise TypeError(f"{where} has the key {key!r}; keys of documents are texts")
+                raise TypeError(f"{where} has the key {key!r}; keys of documents are strings")
         return {key: _plain(one, f"{where}.{key}", depth + 1) for key, one in made.items()}
     if type(made).__module__ == "numpy" and getattr(made, "ndim", 1) == 0 and hasattr(made, "dtype"):
         return _plain(_number(made, where), where, depth + 1)
