@@ -60,8 +60,8 @@ class About:
         return own
 
     def __del__(self, abouts: dict[int, ref[About]] = _abouts) -> None:
-        for key in self._keys:
-            del abouts[id(key)]
+        for key in getattr(self, "_keys", ()):  # an interrupt may come at any point of the above
+            abouts.pop(id(key), None)
 
     def fits(self, values: Mapping[str, Any]) -> bool:
         """Report whether arrays have the same number of rows as before; otherwise they are not of the same samples."""
