@@ -125,7 +125,7 @@ func open(o Options) (*Larder, error) {
 		}
 	}
 	salt := cmp.Or(o.Salt, os.Getenv("LARDER_SALT"))
-	l.flight.Scope, l.flight.Long = scope{l.place(), salt}, l.waitsLong
+	l.flight.Scope, l.flight.Long = scope{l.storeID(), salt}, l.waitsLong
 	l.local = withSalt(l.store, salt)
 	if o.MemoryBytes == 0 {
 		o.MemoryBytes = defaultMemoryBytes
@@ -150,13 +150,13 @@ func open(o Options) (*Larder, error) {
 // scope distinguishes equal keys of different stores or salts. Waiters use it for
 // leases that another Larder of this process holds.
 type scope struct {
-	place any
+	store any
 	salt  string
 }
 
-// place returns an identity of the store that does not depend on the path by which it
+// storeID returns an identity of the store that does not depend on the path by which it
 // was opened.
-func (l *Larder) place() any {
+func (l *Larder) storeID() any {
 	if info, err := os.Stat(l.dir); err == nil && l.dir != "" {
 		if s := key.StatOf(info); s.Ino != 0 {
 			return [2]uint64{s.Dev, s.Ino}

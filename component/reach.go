@@ -37,15 +37,16 @@ type Lister interface {
 }
 
 // A Far is a parameter struct of a source or a sink whose paths may be URLs (package
-// place). The state of local files does not identify remote ones, so a component with a
+// objectstore). The state of local files does not identify remote ones, so a component with a
 // URL is not a [Lister].
 type Far interface {
 	Far()
 }
 
-// A Delegator is a parameter struct that leaves Check, and the methods of [Reader],
-// [Writer], [SingleChecker], [Lister], [Far] and [Piecer], to a value that similar
-// components share. A method of the struct itself takes precedence.
+// A Delegator is a parameter struct that embeds no methods for its files, but returns a
+// value that has them. Similar components share the type of this value. The value
+// implements Check, [Reader], [Writer], [SingleChecker], [Lister], [Far] or [Piecer]. A
+// method of the struct itself takes precedence.
 type Delegator interface {
 	Delegate() any
 }

@@ -3,9 +3,9 @@
 // An [Item] is one value: an image, a table of metadata, an array. A [Sample] is a named
 // set of items. A [Dataset] is a random-access sequence, usually of samples. A [Mapper]
 // computes one sample from another; an operator builds datasets from datasets. A [Transform]
-// is a transform: a mapper that declares which items it reads and computes. An [Execution]
-// is one execution of a transform, and the origin of its items before they are computed.
-// The cache stores its outputs, encoded, as one record.
+// is a mapper that declares which items it reads and computes. An [Execution] is a pending
+// call of a transform on one sample; the items that it computes refer to it. The cache
+// stores its outputs, encoded, as one record.
 //
 // Building a dataset reads nothing, and requesting a sample computes nothing. An item is
 // read or computed when its value is requested. Samples and datasets may be shared by

@@ -12,8 +12,9 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// An Execution is one execution of a transform on one sample. It may be unnecessary, and
-// runs at most once. Its outputs live as long as the sample with its items.
+// An Execution is a pending call of a transform on one sample. It never runs if no item of
+// it is requested or its result is cached, and succeeds at most once. Its outputs live as
+// long as the sample with its items.
 //
 // It begins without a result. If it fails in a batch, failed is the error, which the next
 // request returns; after that it has no result again. Once it ran it is done, with its
@@ -59,8 +60,8 @@ func (e *Execution) Resolved(ctx context.Context) (*key.Action, error) {
 	return e.actionOf(ctx, inputs)
 }
 
-// Kept reports whether the result is or will be cached across runs.
-func (e *Execution) Kept(ctx context.Context) (bool, error) {
+// Keeps reports whether the larder caches the result across runs, now or after the execution.
+func (e *Execution) Keeps(ctx context.Context) (bool, error) {
 	if err := e.mu.lock(ctx); err != nil {
 		return false, err
 	}

@@ -15,8 +15,9 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// An invocation is a transform applied to one sample. It does not change. It describes
-// itself as an action and runs the transform; an [Execution] does both at most once.
+// An invocation is a transform with the sample to apply it to, and is immutable. It
+// describes itself as an action and runs the transform; an [Execution] calls both at most
+// once successfully.
 type invocation struct {
 	node      *mapped
 	index     int

@@ -3,8 +3,8 @@ package dataset
 import "context"
 
 // Make computes items of samples in batches. Cached executions of one node share one
-// lookup pass and one write. Transforms of several samples ([TransformFunc]) run together,
-// with their inputs from such transforms, whether cached or not. Other executions do not
+// lookup pass and one write. Transforms with a BatchFunc ([TransformFunc]) run together,
+// as do those that compute their inputs, whether cached or not. Other executions do not
 // run.
 //
 // Make stops after some milliseconds, when the first n samples are done, at least one;
@@ -20,8 +20,8 @@ func Make(ctx context.Context, samples []Sample) (n int, err error) {
 	return n, err
 }
 
-// makeFirst is [Make] for the first n samples, which may be 0. The execution of returns
-// err again at the next request.
+// makeFirst is [Make] for the first n samples, which may be 0. If err is not nil, of is
+// the execution that failed. It returns err again at the next request.
 func makeFirst(ctx context.Context, samples []Sample) (n int, of *Execution, err error) {
 	n = len(samples)
 	for _, group := range together(samples) {

@@ -119,7 +119,7 @@ func (r *run) mapping(s *state, place string, m dataset.Mapper) dataset.MapOptio
 		if !r.ranges { // the next complete run records what was used
 			mf := newManifest(r, s, place)
 			s.manifest = append(s.manifest, mf)
-			o.Kept = mf.note
+			o.Kept = mf.add
 		}
 	}
 	return o
@@ -129,7 +129,7 @@ func (r *run) mapping(s *state, place string, m dataset.Mapper) dataset.MapOptio
 // to each.
 func (r *run) applyOp(ctx context.Context, s *state, env *component.Env, in component.Data) error {
 	if s.Component.Materialises() {
-		ds, err := r.materialised(ctx, s, env)
+		ds, err := r.datasetOf(ctx, s, env)
 		s.data = component.One(ds)
 		return err
 	}

@@ -136,7 +136,7 @@ func (r *run) tellCopied(ctx context.Context, w *writing, copied []component.Cop
 			for range moved(was, copied) {
 				n++
 			}
-			m.stands(copied, w.past.Manifests[m.name])
+			m.setReused(copied, w.past.Manifests[m.name])
 			if !s.stats.Settled.Load() {
 				s.stats.Stand(n)
 				s.stats.Save(w.past.saved(s.Name, n))

@@ -45,7 +45,8 @@ func newManifest(r *run, s *state, place string) *manifest {
 	return &manifest{name: r.manifestName(place), pinned: s.eager}
 }
 
-func (m *manifest) note(index int, record, action key.Key) {
+// add records the use of the result of a sample.
+func (m *manifest) add(index int, record, action key.Key) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	u := use{record: record}
@@ -55,10 +56,10 @@ func (m *manifest) note(index int, record, action key.Key) {
 	m.used.set(index, u)
 }
 
-// stands records the samples that a sink reused, and the sum of the manifest
+// setReused records the samples that a sink reused, and the sum of the manifest
 // that lists them. With several sinks, each read all samples that it did not
 // reuse.
-func (m *manifest) stands(copied []component.Copy, was [16]byte) {
+func (m *manifest) setReused(copied []component.Copy, was [16]byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.copied, m.was = copied, was

@@ -13,9 +13,9 @@ import (
 func TestManifestsComeBack(t *testing.T) {
 	k := func(b byte) key.Key { return key.Key(key.DigestOf([]byte{b})) }
 	m, want := &manifest{name: "x"}, map[int]use{1: {record: k(2), action: k(3)}, 1 << 40: {record: k(4)}, 0: {record: k(1)}}
-	m.note(0, k(9), k(8)) // differs from the last entry
+	m.add(0, k(9), k(8)) // differs from the last entry
 	for i, u := range want {
-		m.note(i, u.record, cmp.Or(u.action, u.record))
+		m.add(i, u.record, cmp.Or(u.action, u.record))
 	}
 	encoded := m.encode(m.with(moved(store.Manifest{}, nil)), 4)
 	if got := usesOf(encoded); !maps.Equal(got, want) {

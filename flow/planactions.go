@@ -57,7 +57,7 @@ func (p *planner) execution(ctx context.Context, e *dataset.Execution) error {
 	if err != nil {
 		return err
 	}
-	kept, err := e.Kept(ctx)
+	kept, err := e.Keeps(ctx)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (p *planner) execution(ctx context.Context, e *dataset.Execution) error {
 	}
 	np := p.plan(e.Node())
 	if err = e.Make(ctx); err == nil {
-		p.seen[id] = stands
+		p.seen[id] = cached
 		if before {
 			return nil
 		}
@@ -103,7 +103,7 @@ func (p *planner) first(place string, action key.Key) bool {
 	id := placeAction{place, action}
 	_, was := p.seen[id]
 	if !was {
-		p.seen[id] = stands
+		p.seen[id] = cached
 	}
 	return !was
 }
@@ -121,7 +121,7 @@ type looked int
 // An action whose result is cached may still be executed for a reader that
 // bypasses the cache.
 const (
-	stands looked = iota + 1
+	cached looked = iota + 1
 	computes
 )
 

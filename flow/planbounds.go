@@ -88,14 +88,15 @@ func (p *planner) exact(ctx context.Context, s *state) (bool, error) {
 	return true, context.Cause(ctx)
 }
 
-// known reports whether an execution requested here is already counted. One
-// whose result is cached elsewhere would be carried out.
+// known reports whether an execution requested here is already counted. An
+// execution that does not cache its result would run even if the result is
+// cached.
 func (p *planner) known(ctx context.Context, e *dataset.Execution) (bool, error) {
 	a, err := e.Action(ctx)
 	if err != nil {
 		return false, err
 	}
-	kept, err := e.Kept(ctx)
+	kept, err := e.Keeps(ctx)
 	seen := p.seen[placeAction{e.Node(), a.Key()}]
-	return seen == computes || seen == stands && kept, err
+	return seen == computes || seen == cached && kept, err
 }

@@ -80,7 +80,7 @@ func (h *Here) Make(ctx context.Context, r Range) error {
 	if r.From < 0 || r.From > r.To || r.To > part.Len() {
 		return requestError{fmt.Errorf("node %s has %d samples; range %d to %d is invalid", r.Node, part.Len(), r.From, r.To)}
 	}
-	if err := h.run.makeRange(h.run.context(ctx), s, part, r.From, r.To); err != nil {
+	if err := h.run.computeRange(h.run.context(ctx), s, part, r.From, r.To); err != nil {
 		return h.run.failed(ctx, s, err)
 	}
 	return nil

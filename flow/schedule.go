@@ -130,7 +130,7 @@ func (r *run) do(ctx context.Context, s *state) error {
 	_, err := singleflight.Protect(func() (struct{}, error) {
 		err := r.build(ctx, s)
 		if err == nil && (r.keepsHere(s) || s.target && !s.pinned && s.Component.Kind != component.Sink) {
-			err = r.materialise(ctx, s)
+			err = r.computeAll(ctx, s)
 		}
 		return struct{}{}, err
 	})

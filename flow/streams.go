@@ -175,8 +175,8 @@ func (p *passing) drop(i int) {
 	delete(p.samples, i)
 }
 
-// materialised builds the dataset that a node makes of a stream.
-func (r *run) materialised(ctx context.Context, s *state, env *component.Env) (component.Samples, error) {
+// datasetOf builds the dataset that a node makes of a stream.
+func (r *run) datasetOf(ctx context.Context, s *state, env *component.Env) (component.Samples, error) {
 	in := r.state(s.From[0].Node).data.Stream
 	return s.Component.Materialise(ctx, env, s.Params, *in, func() ([]any, error) { return r.madeOf(ctx, s) })
 }

@@ -56,7 +56,7 @@ var writtenType = xxh3.HashString("larder written 2")
 type writing struct {
 	sink   *state
 	nodes  []*state    // those above it, and the sink
-	stands []bool      // nodes whose pinned manifests are unchanged; nil until computed
+	intact []bool      // nodes whose pinned manifests are unchanged; nil until computed
 	action *key.Action // with the state of the inputs before the run
 	inputs []filestate.Root
 	before *filestate.Stamp
@@ -127,8 +127,8 @@ func (r *run) standsPinned(ctx context.Context, s *state) bool {
 // pinned reports for each node above a sink whether it or a node above it has
 // pinned manifests, and all of these are unchanged.
 func (r *run) pinned(ctx context.Context, w *writing) []bool {
-	if w.stands != nil {
-		return w.stands
+	if w.intact != nil {
+		return w.intact
 	}
 	pins, lost := map[string]bool{}, map[string]bool{}
 	for name, sum := range w.found.Pins {
@@ -146,11 +146,11 @@ func (r *run) pinned(ctx context.Context, w *writing) []bool {
 	pinned := func(n *state) bool { return pins[n.Name] }
 	gone := func(n *state) bool { return lost[n.Name] }
 	pinnedAbove, goneAbove := r.haveAbove(pinned), r.haveAbove(gone)
-	w.stands = make([]bool, len(r.states))
+	w.intact = make([]bool, len(r.states))
 	for _, n := range w.nodes {
-		w.stands[n.at] = (pinned(n) || pinnedAbove[n.at]) && !gone(n) && !goneAbove[n.at]
+		w.intact[n.at] = (pinned(n) || pinnedAbove[n.at]) && !gone(n) && !goneAbove[n.at]
 	}
-	return w.stands
+	return w.intact
 }
 
 // tell makes the nodes report the results that are still valid and were not

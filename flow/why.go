@@ -92,7 +92,7 @@ const decides = "checkpoint: auto decides about caching once some costs are meas
 
 // why returns the reason for computing a result.
 func (x *explainer) why(ctx context.Context, e *dataset.Execution) (string, error) {
-	kept, err := e.Kept(ctx)
+	kept, err := e.Keeps(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -32,20 +32,20 @@ const (
 type appender struct {
 	s *Store
 
-	mu      sync.Mutex
-	pack    *pack          // nil before the first record
-	file    *medium.File   // of pack, open for writing, locked
-	end     int64          // where the next record goes
-	entries []format.Entry // all records in pack
-	buf     []byte         // bytes to write there
-	staged  []format.Entry // the entries of buf
-	group   format.GroupWriter
-	grown   int64 // bytes written in total
-	listed  int64 // bytes of index needed for all that was staged
-	careful bool  // writes must be durable before leave or flush
-	unsafe  bool  // a write is not durable yet, though careful requires it
-	unnamed bool  // the name of the pack may not be durable yet
-	pending bool  // a write is not yet as durable as Options.Sync requires
+	mu         sync.Mutex
+	pack       *pack          // nil before the first record
+	file       *medium.File   // of pack, open for writing, locked
+	end        int64          // where the next record goes
+	entries    []format.Entry // all records in pack
+	buf        []byte         // bytes to write there
+	staged     []format.Entry // the entries of buf
+	group      format.GroupWriter
+	written    int64 // bytes written in total
+	indexBytes int64 // bytes of index needed for all that was staged
+	durable    bool  // leave and flush make all writes durable, whatever Options.Sync says
+	undurable  bool  // a write is not durable yet: for leave and flush if durable
+	newName    bool  // the name of the pack may not be durable yet
+	unsynced   bool  // a write is not durable yet: for sync if Options.Sync
 }
 
 // put appends the record with header h, and makes it known. It fills in the lengths and
@@ -65,20 +65,21 @@ func (a *appender) put(h *format.Header, payload, provenance []byte) error {
 func (a *appender) putAll(n int, each func(i int) (h format.Header, payload, provenance []byte)) (grown int64, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	before := a.grown
+	before := a.written
 	for i := range n {
 		h, payload, provenance := each(i)
 		if err := a.join(&h, payload, provenance); err != nil {
-			return a.grown - before, err
+			return a.written - before, err
 		}
 	}
 	err = a.write()
-	return a.grown - before, err
+	return a.written - before, err
 }
 
-// putUnflushed is put without a flush: the record is found only after flush or release. It
-// stays a member of a group if it was one. No key may occur twice before that.
-func (a *appender) putUnflushed(h *format.Header, payload, provenance []byte, member bool) error {
+// putStaged stages a record, which is found only after flush, release or a write of the
+// full buffer. It stays a member of a group if member is set. Until then, no key may be
+// staged twice.
+func (a *appender) putStaged(h *format.Header, payload, provenance []byte, member bool) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if member {
@@ -132,7 +133,7 @@ func (a *appender) stageOne(h *format.Header, payload, provenance []byte) error 
 		return err
 	}
 	a.staged = append(a.staged, format.NewEntry(h, off))
-	a.listed += format.EntrySize
+	a.indexBytes += format.EntrySize
 	return nil
 }
 
@@ -154,7 +155,7 @@ func (a *appender) closeGroup() error {
 	}
 	from := len(a.staged)
 	a.staged = w.List(a.staged, &h, off)
-	a.listed += format.ListedSize(a.staged[from:])
+	a.indexBytes += format.ListedSize(a.staged[from:])
 	return nil
 }
 
@@ -184,8 +185,8 @@ func (a *appender) writeStaged() error {
 	a.entries = append(a.entries, staged...)
 	a.s.index.insert(a.pack, a.entries[len(a.entries)-len(staged):])
 	a.end += int64(len(b))
-	a.grown += int64(len(b))
-	a.pending, a.unsafe = a.s.files.Sync, true
+	a.written += int64(len(b))
+	a.unsynced, a.undurable = a.s.files.Sync, true
 	return nil
 }
 
@@ -200,10 +201,10 @@ func (a *appender) sync() error {
 }
 
 func (a *appender) syncLocked() error {
-	if !a.pending || a.file == nil {
+	if !a.unsynced || a.file == nil {
 		return nil
 	}
-	a.pending = false
+	a.unsynced = false
 	return a.file.Sync()
 }
 
@@ -378,7 +379,7 @@ func (p *pack) openEmpty(files *medium.Folder) error {
 func (a *appender) take(p *pack, file *medium.File, entries []format.Entry) {
 	p.own.Store(true)
 	a.pack, a.file, a.end, a.entries = p, file, p.end, entries
-	a.unsafe, a.unnamed = false, true
+	a.undurable, a.newName = false, true
 }
 
 // leave releases the pack, finished or for another process to continue.
@@ -434,17 +435,17 @@ func (a *appender) flush() error {
 }
 
 func (a *appender) flushLocked() error {
-	if !a.careful || !a.unsafe || a.file == nil || a.pack.gone.Load() {
+	if !a.durable || !a.undurable || a.file == nil || a.pack.gone.Load() {
 		return nil
 	}
 	if err := a.file.Sync(); err != nil {
 		return err
 	}
-	if a.unnamed {
+	if a.newName {
 		if err := a.s.files.SyncNames(filepath.Dir(a.pack.path)); err != nil {
 			return err
 		}
 	}
-	a.unsafe, a.unnamed = false, false
+	a.undurable, a.newName = false, false
 	return nil
 }

@@ -41,7 +41,7 @@ func (s *Store) collect(ctx context.Context, limit, spare int64, patience time.D
 	defer unlock()
 	for {
 		c := collection{s: s, limit: limit, spare: spare}
-		c.out.s, c.out.careful = s, true
+		c.out.s, c.out.durable = s, true
 		more, least, err := c.run(ctx)
 		freed, left = freed+more, least+c.swelled()
 		if err != nil {
@@ -101,7 +101,7 @@ type collection struct {
 
 // swelled returns how much more the moved records take than before: the shared bytes of
 // group members were only estimated. Each round moves fewer records, so Collect ends.
-func (c *collection) swelled() int64 { return c.out.grown + c.out.listed - c.moved }
+func (c *collection) swelled() int64 { return c.out.written + c.out.indexBytes - c.moved }
 
 // groupSlack is the part of the limit left free for such growth, so that one round is
 // enough.
@@ -476,7 +476,7 @@ func (c *collection) bury(p *pack, e *format.Entry) error {
 		return nil // damage: no record to bury
 	}
 	c.moved += format.HeaderSize + format.EntrySize
-	return c.out.putUnflushed(&format.Header{Kind: format.KindTombstone, Key: h.Key, Stamp: h.Stamp}, nil, nil, false)
+	return c.out.putStaged(&format.Header{Kind: format.KindTombstone, Key: h.Key, Stamp: h.Stamp}, nil, nil, false)
 }
 
 // rewrite moves the remaining records of a pack and marks it for removal. If the medium
@@ -542,7 +542,7 @@ func (c *collection) move(p *pack, e *format.Entry, cost int64) error {
 	}
 	h.Moves++
 	c.moved += cost
-	return c.out.putUnflushed(&h, payload, provenance, e.IsGroup())
+	return c.out.putStaged(&h, payload, provenance, e.IsGroup())
 }
 
 // read reads and verifies a whole record. A member of a group is valid until the next group

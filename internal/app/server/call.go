@@ -27,14 +27,14 @@ type call struct {
 	mu       sync.Mutex
 	conn     *conn                 // that waits, or that carried the compute request
 	said     map[uint32][]key.Part // of arguments, by the client
-	made     map[uint32]*made      // of results requested from the client
+	computed map[uint32]*computed  // of results requested from the client
 	failed   map[int]error         // errors of the client's computation
 	arrived  chan struct{}
 	computes sync.Mutex // serialises requests to the client
 }
 
-// made is the client's result for one set of arguments.
-type made struct {
+// computed is the client's result for one set of arguments.
+type computed struct {
 	encoded []byte
 	whole   bool
 	err     error
@@ -42,16 +42,16 @@ type made struct {
 
 // Flags of calls.
 const (
-	callFind   = 1 << iota // compute nothing
-	callAgain              // delete the cached result first
-	callInline             // send bytes even if a file has them
+	callFind    = 1 << iota // compute nothing
+	callRefresh             // delete the cached result first
+	callInline              // send bytes even if a file has them
 )
 
 const (
-	callHead  = 16      // bytes of a call before the digests
-	mostSums  = 1 << 16 // per call
-	mostMade  = 1 << 30 // bytes of results received from all clients and not stored yet
-	mostError = 1 << 10 // bytes of an error message
+	callHead     = 16      // bytes of a call before the digests
+	mostSums     = 1 << 16 // per call
+	mostComputed = 1 << 30 // bytes of results received from all clients and not stored yet
+	mostError    = 1 << 10 // bytes of an error message
 )
 
 // raisedError is the error of a client that computed for others and failed. The
@@ -61,7 +61,7 @@ type raisedError struct{ text string }
 func (e raisedError) Error() string { return e.text }
 
 // errTooLarge is the error of a result that exceeds the memory for results.
-var errTooLarge = fmt.Errorf("the server has no memory for the result: results that are not stored yet have %d MiB already", mostMade>>20)
+var errTooLarge = fmt.Errorf("the server has no memory for the result: results that are not stored yet have %d MiB already", mostComputed>>20)
 
 // call executes a call, if necessary in a goroutine of its own.
 func (c *conn) call(body []byte) error {
@@ -70,7 +70,7 @@ func (c *conn) call(body []byte) error {
 		return err
 	}
 	l := c.server.options.Larder
-	if len(cl.sums) == 1 && cl.flags&callAgain == 0 && !l.Verifying() {
+	if len(cl.sums) == 1 && cl.flags&callRefresh == 0 && !l.Verifying() {
 		find := cl.callOf(0).Peek
 		if cl.flags&callFind != 0 {
 			find = cl.callOf(0).Find
@@ -163,7 +163,7 @@ func (a arguments) Describe() []key.Part {
 // run gets the requested results and replies.
 func (cl *call) run(ctx context.Context) {
 	l := cl.server.options.Larder
-	if cl.flags&callAgain != 0 {
+	if cl.flags&callRefresh != 0 {
 		if err := l.Forget(ctx, cl.keys()...); err != nil {
 			cl.fail(err)
 			return
@@ -183,7 +183,7 @@ func (cl *call) run(ctx context.Context) {
 	entries := make([]entry, len(results))
 	for i, r := range results {
 		entries[i] = cl.entry(ctx, i, r, errs[i])
-		if entries[i].as == resultKept && len(r.Value) >= fileBytes { // the next request should get the file of the store
+		if entries[i].as == resultStored && len(r.Value) >= fileBytes { // the next request should get the file of the store
 			l.DropFromMemory(cl.action(i).Key(), r.Key)
 		}
 	}
@@ -247,9 +247,9 @@ func (cl *call) compute(ctx context.Context, which []int) ([]encoded, error) {
 	cl.computes.Lock()
 	defer cl.computes.Unlock()
 	cl.mu.Lock()
-	cl.made, cl.arrived = make(map[uint32]*made, len(which)), make(chan struct{})
+	cl.computed, cl.arrived = make(map[uint32]*computed, len(which)), make(chan struct{})
 	for _, i := range which {
-		cl.made[uint32(i)] = &made{}
+		cl.computed[uint32(i)] = &computed{}
 	}
 	arrived, conn := cl.arrived, cl.conn
 	cl.mu.Unlock()
@@ -281,10 +281,10 @@ func (cl *call) compute(ctx context.Context, which []int) ([]encoded, error) {
 func (cl *call) drop() {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
-	for _, m := range cl.made {
+	for _, m := range cl.computed {
 		cl.server.calls.pending.Add(-int64(len(m.encoded)))
 	}
-	cl.made = nil
+	cl.computed = nil
 }
 
 // hasFailed reports whether the client failed to compute an item.
@@ -300,7 +300,7 @@ func (cl *call) take(which []int) (values []encoded, err error) {
 	defer cl.mu.Unlock()
 	values, errs := make([]encoded, len(which)), map[int]error{}
 	for j, i := range which {
-		m := cl.made[uint32(i)]
+		m := cl.computed[uint32(i)]
 		cl.server.calls.pending.Add(-int64(len(m.encoded)))
 		if values[j] = m.encoded; m.err != nil {
 			errs[j] = m.err
@@ -310,7 +310,7 @@ func (cl *call) take(which []int) (values []encoded, err error) {
 			cl.failed[i] = m.err
 		}
 	}
-	cl.made = nil
+	cl.computed = nil
 	if len(errs) > 0 {
 		return values, &larder.PartialError{Errs: errs}
 	}

@@ -104,19 +104,19 @@ func (c *caller) answer(asked []byte, list []string, all []got) {
 		c.mu.Unlock()
 		flags := uint32(0)
 		if err != nil {
-			text, flags = err.Error(), madeFailed
+			text, flags = err.Error(), computedFailed
 		}
 		all[i].text = text
 		if len(asked) == 4 {
-			flags |= madeLast
+			flags |= computedLast
 		}
-		out = appendMade(out, token, i, flags, text)
+		out = appendComputed(out, token, i, flags, text)
 	}
 	_, _ = c.conn.Write(out) // otherwise the client has left
 }
 
-func appendMade(b []byte, token uint64, i, flags uint32, piece string) []byte {
-	return appendFrame(b, kindMade, func(b []byte) []byte {
+func appendComputed(b []byte, token uint64, i, flags uint32, piece string) []byte {
+	return appendFrame(b, kindComputed, func(b []byte) []byte {
 		b = binary.LittleEndian.AppendUint64(b, token)
 		b = binary.LittleEndian.AppendUint32(b, i)
 		return append(binary.LittleEndian.AppendUint32(b, flags), piece...)
@@ -129,7 +129,7 @@ func (c *caller) entries(b []byte, all []got) (last bool) {
 		g := &all[binary.LittleEndian.Uint32(b)]
 		g.as, g.from = b[4], b[5]
 		n := binary.LittleEndian.Uint32(b[16:])
-		if g.as != resultKept && g.as != resultFailed {
+		if g.as != resultStored && g.as != resultFailed {
 			g.text += string(b[entryHead:][:n])
 		}
 		b = b[entryHead+n:]
@@ -142,7 +142,7 @@ func (c *caller) entries(b []byte, all []got) (last bool) {
 func TestCalls(t *testing.T) {
 	socket, _, _ := serverFor(t, Options{})
 	c := newCaller(t, socket, "1")
-	for k, want := range []byte{resultKept, resultBytes} {
+	for k, want := range []byte{resultStored, resultBytes} {
 		all, err := c.call(0, "a")
 		if err != nil || all[0].text != "made of a" || all[0].as != want {
 			t.Errorf("call %d: %v %v", k, all, err)
@@ -164,10 +164,10 @@ func TestCalls(t *testing.T) {
 		t.Errorf("computed %v, together %v", c.computed, c.together)
 	}
 	other := newCaller(t, socket, "2")
-	if all, err := other.call(0, "a"); err != nil || all[0].as != resultKept {
+	if all, err := other.call(0, "a"); err != nil || all[0].as != resultStored {
 		t.Errorf("of another code: %v %v", all, err)
 	}
-	if all, err := c.call(callAgain, "a"); err != nil || all[0].as != resultKept || len(c.computed) != 5 {
+	if all, err := c.call(callRefresh, "a"); err != nil || all[0].as != resultStored || len(c.computed) != 5 {
 		t.Errorf("asked for again: %v %v, computed %v", all, err, c.computed)
 	}
 	c.forget("a")
@@ -254,7 +254,7 @@ func TestCallsThatFail(t *testing.T) {
 		return "second's " + argument, nil
 	}
 	all, err = second.call(0, "a", "b", "c")
-	if err != nil || all[0].as != resultKept || all[1].as != resultFailed || all[2].as != resultKept {
+	if err != nil || all[0].as != resultStored || all[1].as != resultFailed || all[2].as != resultStored {
 		t.Errorf("%v %v", all, err)
 	}
 	var work sync.WaitGroup
@@ -335,7 +335,7 @@ func TestPartsOfResultsAreLetGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	token := binary.LittleEndian.Uint64(first.want(kindCompute).body)
-	if _, err := first.conn.Write(appendMade(nil, token, 0, madeMore, strings.Repeat("x", 1<<20))); err != nil {
+	if _, err := first.conn.Write(appendComputed(nil, token, 0, computedMore, strings.Repeat("x", 1<<20))); err != nil {
 		t.Fatal(err)
 	}
 	_ = first.conn.Close()
@@ -363,7 +363,7 @@ func TestWhyCalls(t *testing.T) {
 	}
 	token := binary.LittleEndian.Uint64(c.want(kindCompute).body)
 	c.send(kindAbout, map[string]any{"token": token, "items": []any{map[string]any{"index": 0, "arguments": said("size", "64")}}})
-	if _, err := c.conn.Write(appendMade(nil, token, 0, madeLast, "x")); err != nil {
+	if _, err := c.conn.Write(appendComputed(nil, token, 0, computedLast, "x")); err != nil {
 		t.Fatal(err)
 	}
 	c.want(kindResults)
@@ -384,13 +384,13 @@ func TestWhyCalls(t *testing.T) {
 // no other.
 func TestCallsThatAreRefused(t *testing.T) {
 	socket, _, _ := serverFor(t, Options{})
-	made := appendMade(nil, 99, 0, 0, "x")
+	made := appendComputed(nil, 99, 0, 0, "x")
 	for name, sent := range map[string][]byte{
-		"of no function": appendFrame(nil, kindCall, func(b []byte) []byte { return append(b, make([]byte, callHead+32)...) }),
-		"short":          appendFrame(nil, kindCall, func(b []byte) []byte { return append(b, 1, 2, 3) }),
-		"half a digest":  appendFrame(nil, kindCall, func(b []byte) []byte { return append(b, make([]byte, callHead+5)...) }),
-		"made of little": appendFrame(nil, kindMade, func(b []byte) []byte { return append(b, made[:3]...) }),
-		"about nothing":  appendFrame(nil, kindAbout, func(b []byte) []byte { return append(b, "no"...) }),
+		"of no function":  appendFrame(nil, kindCall, func(b []byte) []byte { return append(b, make([]byte, callHead+32)...) }),
+		"short":           appendFrame(nil, kindCall, func(b []byte) []byte { return append(b, 1, 2, 3) }),
+		"half a digest":   appendFrame(nil, kindCall, func(b []byte) []byte { return append(b, make([]byte, callHead+5)...) }),
+		"computed, short": appendFrame(nil, kindComputed, func(b []byte) []byte { return append(b, made[:3]...) }),
+		"about nothing":   appendFrame(nil, kindAbout, func(b []byte) []byte { return append(b, "no"...) }),
 	} {
 		c := connect(t, socket)
 		if _, err := c.conn.Write(sent); err != nil {
@@ -416,7 +416,7 @@ func TestPartsOfCodeMayBeToldLater(t *testing.T) {
 		c.want(kindFunctioned)
 	}
 	tell(map[string]any{})
-	if all, err := c.call(0, "a"); err != nil || all[0].as != resultKept {
+	if all, err := c.call(0, "a"); err != nil || all[0].as != resultStored {
 		t.Fatalf("%v %v", all, err)
 	}
 	if parts := known.ClosureParts(t.Context(), s.options.Larder, id); parts != nil {

@@ -69,8 +69,8 @@ func (c *conn) functionHandler(k kind) func([]byte) error {
 		return c.call
 	case kindAbout:
 		return c.about
-	case kindMade:
-		return c.made
+	case kindComputed:
+		return c.computed
 	case kindForget:
 		return c.forget
 	case kindWhy:
@@ -122,34 +122,34 @@ func (c *conn) abandon() {
 
 // Flags of a client's results.
 const (
-	madeMore   = 1 << iota // more pieces of it follow
-	madeFailed             // the computation failed; the error follows
-	madeLast               // the last requested result
+	computedMore   = 1 << iota // more pieces of it follow
+	computedFailed             // the computation failed; the error follows
+	computedLast               // the last requested result
 )
 
-const madeHead = 16
+const computedHead = 16
 
-// made receives a piece of a result that the client was asked to compute.
-func (c *conn) made(body []byte) error {
-	if len(body) < madeHead {
-		return fmt.Errorf("%w: what was made has %d bytes", errProtocol, len(body))
+// computed receives a piece of a result that the client was asked to compute.
+func (c *conn) computed(body []byte) error {
+	if len(body) < computedHead {
+		return fmt.Errorf("%w: a frame computed of %d bytes", errProtocol, len(body))
 	}
 	token, index, flags := binary.LittleEndian.Uint64(body), binary.LittleEndian.Uint32(body[8:]), binary.LittleEndian.Uint32(body[12:])
 	cl := c.server.calls.get(token)
 	if cl == nil { // the server gave it up, because its client seemed to have gone
-		if flags&madeLast != 0 {
+		if flags&computedLast != 0 {
 			return c.results()
 		}
 		return nil
 	}
-	if err := cl.add(index, flags, body[madeHead:]); err != nil {
+	if err := cl.add(index, flags, body[computedHead:]); err != nil {
 		return err
 	}
-	if flags&madeLast == 0 {
+	if flags&computedLast == 0 {
 		return nil
 	}
 	if !c.busy.CompareAndSwap(false, true) {
-		return fmt.Errorf("%w: what was made comes before the reply to the call before", errProtocol)
+		return fmt.Errorf("%w: a frame computed before the reply to the call before", errProtocol)
 	}
 	cl.mu.Lock()
 	before := cl.conn
@@ -162,7 +162,7 @@ func (c *conn) made(body []byte) error {
 		c.addPending(cl)
 	}
 	if arrived == nil {
-		return fmt.Errorf("%w: what was made comes twice", errProtocol)
+		return fmt.Errorf("%w: all results of the request are here already", errProtocol)
 	}
 	close(arrived)
 	return nil
@@ -172,17 +172,17 @@ func (c *conn) made(body []byte) error {
 func (cl *call) add(index, flags uint32, piece []byte) error {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
-	m := cl.made[index]
+	m := cl.computed[index]
 	if m == nil || m.whole || cl.arrived == nil {
-		return fmt.Errorf("%w: nothing numbered %d is to be made", errProtocol, index)
+		return fmt.Errorf("%w: item %d was not requested", errProtocol, index)
 	}
-	m.whole = flags&madeMore == 0
+	m.whole = flags&computedMore == 0
 	switch {
-	case flags&madeFailed != 0:
+	case flags&computedFailed != 0:
 		cl.server.calls.pending.Add(-int64(len(m.encoded)))
 		m.encoded, m.err = nil, raisedError{string(piece[:min(len(piece), mostError)])}
 	case m.err != nil:
-	case cl.server.calls.pending.Add(int64(len(piece))) > mostMade && len(m.encoded) > 0:
+	case cl.server.calls.pending.Add(int64(len(piece))) > mostComputed && len(m.encoded) > 0:
 		cl.server.calls.pending.Add(-int64(len(m.encoded) + len(piece)))
 		m.encoded, m.err = nil, errTooLarge
 	default:

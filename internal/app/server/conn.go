@@ -19,9 +19,9 @@ import (
 // protocolVersion is the version of the protocol.
 const protocolVersion = 1
 
-// A conn is a connection. One goroutine reads its frames, and executes those about cached
-// functions at once (calls.go). Another one executes the other requests, and a third one
-// sends the batches of the current reading.
+// A conn is a connection. One goroutine reads its frames. It executes those about
+// cached functions itself (calls.go). Another one executes the other requests, and a third
+// one sends the batches of the current reading.
 type conn struct {
 	server *Server
 	number int

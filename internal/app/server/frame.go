@@ -39,7 +39,7 @@ const (
 	kindResults
 	kindCompute
 	kindAbout
-	kindMade
+	kindComputed
 	kindForget
 	kindForgotten
 	kindWhy

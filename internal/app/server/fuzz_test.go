@@ -30,10 +30,10 @@ func FuzzProtocol(f *testing.F) {
 	f.Add(json(kindStop, ""))
 	function := json(kindFunction, `{"name":"f","code":{"version":"1"}}`)
 	call := json(kindCall, string(make([]byte, callHead+64)))
-	made := appendMade(nil, 1, 0, madeLast, "x")
-	f.Add(slices.Concat(function, call, appendMade(nil, 1, 1, 0, "y"), made))
+	made := appendComputed(nil, 1, 0, computedLast, "x")
+	f.Add(slices.Concat(function, call, appendComputed(nil, 1, 1, 0, "y"), made))
 	f.Add(slices.Concat(function, call, call, made, made))
-	f.Add(slices.Concat(function, call, json(kindAbout, `{"token":1,"items":[{"index":0,"arguments":[]}]}`), appendMade(nil, 1, 0, madeFailed|madeLast, "")))
+	f.Add(slices.Concat(function, call, json(kindAbout, `{"token":1,"items":[{"index":0,"arguments":[]}]}`), appendComputed(nil, 1, 0, computedFailed|computedLast, "")))
 	f.Add(slices.Concat(function, json(kindForget, string(make([]byte, callHead+32))), json(kindWhy, `{"function":0,"digest":"`+key.DigestOf(nil).String()+`"}`)))
 	f.Add(json(kindFunction, `{"name":"f","code":{"digest":"d1-"}}`))
 	f.Fuzz(func(t *testing.T, sent []byte) {

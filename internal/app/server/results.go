@@ -27,13 +27,13 @@ var encodedValue = func() *codec.Value[encoded] {
 
 // The forms of a result in a reply.
 const (
-	resultBytes  = iota // its bytes follow
-	resultFile          // the path of a file with its bytes follows
-	resultKept          // the client computed it, and it is stored
-	resultUnkept        // the client computed it, and it is not stored; the reason follows
-	resultFailed        // the client's computation failed
-	resultError         // no result; the error follows
-	resultNone          // it is not cached
+	resultBytes     = iota // its bytes follow
+	resultFile             // the path of a file with its bytes follows
+	resultStored           // the client computed it, and it is stored
+	resultNotStored        // the client computed it, and it is not stored; the reason follows
+	resultFailed           // the client's computation failed
+	resultError            // no result; the error follows
+	resultNone             // it is not cached
 )
 
 const (
@@ -58,7 +58,7 @@ func (cl *call) entry(ctx context.Context, i int, r larder.Result[encoded], err 
 	e := entry{index: i, from: byte(r.From), size: len(r.Value)}
 	switch {
 	case errors.Is(err, errTooLarge):
-		e.as, e.body = resultUnkept, []byte(message(err))
+		e.as, e.body = resultNotStored, []byte(message(err))
 	case err != nil && cl.hasFailed(i):
 		e.as = resultFailed
 	case errors.Is(err, larder.ErrNotCached):
@@ -68,9 +68,9 @@ func (cl *call) entry(ctx context.Context, i int, r larder.Result[encoded], err 
 			e.from = 1
 		}
 	case r.From == larder.Computed && r.Unkept != nil:
-		e.as, e.body = resultUnkept, []byte(message(r.Unkept))
+		e.as, e.body = resultNotStored, []byte(message(r.Unkept))
 	case r.From == larder.Computed:
-		e.as = resultKept
+		e.as = resultStored
 	default:
 		e.body = r.Value
 		if len(r.Value) < fileBytes || cl.flags&callInline != 0 {

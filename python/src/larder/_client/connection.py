@@ -21,7 +21,7 @@ _LAST = 1  # flag of a frame of results: the last one of the reply
 _MORE = 1  # flag of an entry: more pieces of it follow
 _COMPUTED_MORE, _COMPUTED_FAILED, _COMPUTED_LAST = 1, 2, 4
 CALL = struct.Struct("<IHHIIQ")
-_MADE = struct.Struct("<IHHQII")
+_COMPUTED = struct.Struct("<IHHQII")
 _ENTRY = struct.Struct("<IBBHQI")
 ONE_RESULT = struct.Struct("<IHHIIBBHQI")
 """The head of a frame of results with one entry, up to its body."""
@@ -122,13 +122,13 @@ class Connection:
             final = _COMPUTED_LAST if k == len(items) - 1 else 0
             if computed.encoded is None:
                 error = computed.error.encode("utf-8", "replace")[:1000]
-                out += _MADE.pack(16 + len(error), framing.MADE, 0, token, i, _COMPUTED_FAILED | final) + error
+                out += _COMPUTED.pack(16 + len(error), framing.COMPUTED, 0, token, i, _COMPUTED_FAILED | final) + error
             else:
                 view = memoryview(computed.encoded)
                 for at in range(0, max(1, len(view)), _PIECE):
                     piece = view[at : at + _PIECE]
                     flags = _COMPUTED_MORE if at + _PIECE < len(view) else final
-                    out += _MADE.pack(16 + len(piece), framing.MADE, 0, token, i, flags)
+                    out += _COMPUTED.pack(16 + len(piece), framing.COMPUTED, 0, token, i, flags)
                     out += piece
                     if len(out) >= _PIECE:
                         self.stream.send(out)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-FIND, AGAIN, INLINE = 1, 2, 4
+FIND, REFRESH, INLINE = 1, 2, 4
 """Flags of calls: compute nothing; delete the cached result first; return no files."""
 
 BYTES, FILE, CACHED, NOT_CACHED, FAILED, ERROR, NONE = range(7)

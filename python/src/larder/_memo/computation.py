@@ -57,7 +57,7 @@ class Computation:
         try:
             return self._result(outcome)
         except _Unreadable:  # it was cached in another form
-            return self._result(self._request(self.compute, messages.AGAIN) or Outcome(messages.NOT_CACHED))
+            return self._result(self._request(self.compute, messages.REFRESH) or Outcome(messages.NOT_CACHED))
 
     async def result_of_coroutine(self, flags: int = 0) -> Any:
         """Request the result as `result` does, and await its computation in this event loop."""
@@ -83,7 +83,7 @@ class Computation:
             try:
                 return await result(flags)
             except _Unreadable:
-                return await result(messages.AGAIN)
+                return await result(messages.REFRESH)
         except asyncio.CancelledError:
             cancelled.append(True)
             for computation in begun:

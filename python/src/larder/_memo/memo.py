@@ -39,7 +39,7 @@ class Memo(KeyedFunction[P, R]):
             try:
                 result: R = self._decoded(found)
             except ResultError:
-                flags = messages.AGAIN  # the cached result has another form
+                flags = messages.REFRESH  # the cached result has another form
             else:
                 state.results.add(key, found)
                 return result
@@ -71,11 +71,11 @@ class Memo(KeyedFunction[P, R]):
     def refresh(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Compute the result, whether it is cached or not, and cache it."""
         if self._waits:
-            return self._await(args, kwargs, messages.AGAIN)  # type: ignore[return-value]
+            return self._await(args, kwargs, messages.REFRESH)  # type: ignore[return-value]
         state = self._state()
         positional, named = self._arguments.with_files(args, kwargs)
         key = self._key(state, positional, named)
-        result: R = Computation(self, state, key, positional, named).result(messages.AGAIN)
+        result: R = Computation(self, state, key, positional, named).result(messages.REFRESH)
         return result
 
     def why(self, /, *args: P.args, **kwargs: P.kwargs) -> Why:
@@ -97,7 +97,7 @@ class Memo(KeyedFunction[P, R]):
             try:
                 return self._decoded(found)
             except ResultError:
-                flags = messages.AGAIN  # the cached result has another form
+                flags = messages.REFRESH  # the cached result has another form
         return await Computation(self, state, key, args, kwargs).result_of_coroutine(flags)
 
 

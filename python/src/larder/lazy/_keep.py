@@ -85,7 +85,7 @@ class Kept(Memo[..., Any]):
         try:
             found = self.read(key) if likely or key in state.results else MISSING
         except ResultError:
-            return self._obtained(Computation(self, state, key, positional, named), messages.AGAIN)
+            return self._obtained(Computation(self, state, key, positional, named), messages.REFRESH)
         if found is not MISSING:
             return Obtained(found, key, False, True)
         return self._obtained(Computation(self, state, key, positional, named), 0)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from .._client.client import Client
-from .._client.messages import AGAIN, FIND, Computed, Function, shown
+from .._client.messages import FIND, REFRESH, Computed, Function, shown
 from .._results import decode, encode
 from ..errors import ResultError, ServerError
 from ._classes import unchanged
@@ -69,7 +69,7 @@ def keep(client: Client, records: dict[bytes, Record]) -> None:
             return [Computed(encode((records[some[i]].key, records[some[i]].classes))) for i in which]
 
         try:
-            client.get(_RECORDS, some, made, AGAIN)
+            client.get(_RECORDS, some, made, REFRESH)
         except ServerError:
             return
 

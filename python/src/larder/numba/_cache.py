@@ -17,7 +17,7 @@ from typing import Any
 from numba.core.caching import _Cache
 
 from .._client.client import Client
-from .._client.messages import AGAIN, ERROR, FIND, NOT_CACHED, Claim, Computed, Function, shown
+from .._client.messages import ERROR, FIND, NOT_CACHED, REFRESH, Claim, Computed, Function, shown
 from .._identity.digest import digest
 from ..errors import Error
 from . import _artifact, _classes, _contexts, _installed, _payload, _values
@@ -309,7 +309,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
                 reason = str(foreign)
             if flags:
                 return None, Pending(self, known, None, reason)
-            flags = AGAIN  # the stored bytes are of no use to any process
+            flags = REFRESH  # the stored bytes are of no use to any process
 
     def _loaded(self, known: Known, kept: bytes, context: Any, sig: Any, begun: float) -> Any:
         payload = _artifact.opened(known.key, kept, self._keeper.secret)

@@ -19,7 +19,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.errors import NumbaNotImplementedError
 
 from .._client.client import Client
-from .._client.messages import AGAIN, Claim, Computed, Function
+from .._client.messages import REFRESH, Claim, Computed, Function
 from . import _artifact, _payload
 from ._errors import Unfit
 from ._history import Added
@@ -88,7 +88,7 @@ class Loops:
             except _artifact.Foreign:
                 if flags:
                     return build()
-                flags = AGAIN  # the stored bytes are of no use to any process
+                flags = REFRESH  # the stored bytes are of no use to any process
 
     def _built(self, client: Client, claim: Claim, key: bytes, kernel: Kernel, build: Build) -> Any:
         made = Computed(None, "it could not be compiled")

@@ -7,40 +7,40 @@ import (
 	"github.com/larder-data/larder/dataset"
 )
 
-// materialise computes all samples of a node, and caches what its options ask
+// computeAll computes all samples of a node, and caches what its options ask
 // for.
-func (r *run) materialise(ctx context.Context, s *state) error {
+func (r *run) computeAll(ctx context.Context, s *state) error {
 	parts, err := s.wanted(s.data)
 	if err != nil {
 		return err
 	}
-	err = r.reading(s, parts, func() error { return r.makeAll(ctx, s, parts) })
+	err = r.reading(s, parts, func() error { return r.computeParts(ctx, s, parts) })
 	if err == nil && s.only == nil {
 		r.settle(s)
 	}
 	return err
 }
 
-func (r *run) makeAll(ctx context.Context, s *state, parts []component.Samples) error {
+func (r *run) computeParts(ctx context.Context, s *state, parts []component.Samples) error {
 	s.stats.Done.Store(0) // of earlier work of an operator
 	s.stats.Total.Store(count(component.Data{Parts: parts}))
 	for _, part := range parts {
-		if err := r.makeRange(ctx, s, part, 0, part.Len()); err != nil {
+		if err := r.computeRange(ctx, s, part, 0, part.Len()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// makeRange computes the samples in a range, and caches what the options ask
+// computeRange computes the samples in a range, and caches what the options ask
 // for.
-func (r *run) makeRange(ctx context.Context, s *state, part component.Samples, from, to int) error {
+func (r *run) computeRange(ctx context.Context, s *state, part component.Samples, from, to int) error {
 	ranges := dataset.RangesOf(part)
 	return r.pool(s.Node).AtLeast(dataset.BatchOf(part)).Ranges(ctx, to-from, func(ctx context.Context, i, j int) (int, error) {
 		samples, err := ranges.Range(ctx, from+i, from+j)
 		for i, sample := range samples {
 			for _, e := range sample.Executions() {
-				if err := r.makeOne(ctx, e); err != nil {
+				if err := r.computeOne(ctx, e); err != nil {
 					return i, err
 				}
 			}
@@ -50,11 +50,11 @@ func (r *run) makeRange(ctx context.Context, s *state, part component.Samples, f
 	})
 }
 
-// makeOne computes one result. In a range it leaves out results that are not
+// computeOne computes one result. In a range it leaves out results that are not
 // cached, because no process could use them.
-func (r *run) makeOne(ctx context.Context, e *dataset.Execution) error {
+func (r *run) computeOne(ctx context.Context, e *dataset.Execution) error {
 	if r.ranges {
-		if kept, err := e.Kept(ctx); err != nil || !kept {
+		if kept, err := e.Keeps(ctx); err != nil || !kept {
 			return err
 		}
 	}
