@@ -75,9 +75,7 @@ def time_limit(e: Editor, node: str, limit: str) -> None:
     """Limit how long the command or function of a node may take for a sample, such as "1m30s"."""
     n = e.called(node)
     if not _change(n.name, n.kind, n.component, n.params, "timeout", lambda _name, _value: limit):
-        raise ValueError(
-            f"node {node}: {n.kind} {n.component} has no timeout; set one for exec or python"
-        )
+        raise ValueError(f"node {node}: {n.kind} {n.component} has no timeout; set one for exec or python")
 
 
 def trial(e: Editor, samples: int, dir: str | os.PathLike[str]) -> None:
