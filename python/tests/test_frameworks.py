@@ -103,7 +103,7 @@ def test_accelerate_skips_batches(real: Path) -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_lightning_resumes_by_a_checkpoint(real: Path, tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed")
-    lightning = pytest.importorskip("lightning", reason="lightning is not installed")
+    lightning: Any = pytest.importorskip("lightning", reason="lightning is not installed")
     seen: list[list[int]] = []
 
     class Module(lightning.LightningModule):  # type: ignore[misc]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast
 from .. import _numbers
 from .._client.framing import Lost
 from .._client.url import CertificateArgument, TokenArgument
+from .._worker import refuse_importing
 from ..errors import DataError, Error, ProtocolError, StateError
 from . import distributed, options
 from .attributes import Attributes
@@ -160,7 +161,7 @@ class Loader(Attributes):
         if options.is_map_style(flow):
             from .map_style import MapDataset  # rarely needed
 
-            options.refuse_importing("a dataset is read")
+            refuse_importing("a dataset is read")
             seed = _numbers.whole("seed", seed, 0, 2**64 - 1)
             self._samples = MapDataset(cast(MapStyle, flow), seed, keep, collate_fn)
             self._samples.remove_with(self)
