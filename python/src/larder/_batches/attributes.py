@@ -5,14 +5,10 @@ from __future__ import annotations
 import copy
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from .dataset import Dataset
-
-if TYPE_CHECKING:
-    from .loader import Loader
-    from .map_style import MapDataset
-    from .session import Session
+from .session import Session
 
 
 class Attributes:
@@ -23,7 +19,8 @@ class Attributes:
     """
 
     _session: Session
-    _samples: MapDataset | None
+    _samples: Any
+    """The `MapDataset` of the loader, if there is one."""
 
     num_workers = 0
     """There are no worker processes of torch."""
@@ -61,7 +58,7 @@ class Attributes:
     @property
     def batch_sampler(self) -> BatchSampler:
         """The numbers of the samples of each batch of the next epoch."""
-        return BatchSampler(cast("Loader", self))
+        return BatchSampler(self)
 
     @property
     def sampler(self) -> Any:
@@ -72,7 +69,7 @@ class Attributes:
 class BatchSampler:
     """The numbers of the samples of each batch of a loader, from its position to the end of the epoch."""
 
-    def __init__(self, loader: Loader) -> None:
+    def __init__(self, loader: Any) -> None:
         self.loader = loader
         self.batch_size = loader.batch_size
         self.drop_last = loader.drop_last

@@ -165,7 +165,7 @@ class Loader(Attributes):
             seed = _numbers.whole("seed", seed, 0, 2**64 - 1)
             self._samples = MapDataset(cast(MapStyle, flow), seed, keep, collate_fn)
             self._samples.remove_with(self)
-            flow = self._samples.node
+            flow = self._samples.flow
             tensors = "torch" if tensors == "auto" and "torch" in sys.modules else tensors
         elif collate_fn is not None or keep:
             raise TypeError("collate_fn and keep go with a dataset; a flow has fields, and keep for each node")

@@ -14,16 +14,31 @@ import sys
 import tempfile
 import weakref
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 from .._client import server
+from .._identity.code.identity import identify
+from .._identity.digest import digest
+from .._identity.environment import nondefault_settings
+from .._yaml import write
+from .._yaml.values import plain, var
 from . import samples
 from .attributes import collated
+from .batch import Batch
 from .options import Collate, MapStyle
 
-if TYPE_CHECKING:
-    from .._flows.flow import Node
-    from .batch import Batch
+
+@dataclass(frozen=True)
+class SamplesFlow:
+    """A flow with the name of the node to read."""
+
+    name: str
+    lines: list[str]
+
+    def to_yaml(self) -> str:
+        """Return the flow as the text of a flow file."""
+        return "".join(f"{line}\n" for line in self.lines)
 
 
 class MapDataset:
@@ -40,32 +55,35 @@ class MapDataset:
         self._collate = collate
         version = _identity(dataset) if keep else "of its pickle"
         self._folder = _written(dataset)
-        self.node = self._node(len(dataset), str(seed), keep, version)
+        self.flow = self._flow(len(dataset), str(seed), keep, version)
 
-    def _node(self, count: int, seed: str, keep: bool, version: str) -> Node:
-        from .._flows.flow import source
-        from .._yaml.values import var
-
-        rows = source("jsonl", path=os.path.join(self._folder, "row.jsonl")).repeat(times=count)
-        rows = rows.enumerate(into="__index")
-        read = ["__index"]
-        given: dict[str, Any] = {"path": [self._folder]}
-        if not keep:  # what is cached is the same in each epoch
-            rows = rows.set_value(key="__epoch", value=var("epoch", 0))
-            read.append("__epoch")
-            given = {"files": {"dataset": os.path.join(self._folder, samples.FILE)}}
-        made = rows.map(
-            samples.sample,
-            items=read,
-            into=self._names,
-            setup=samples.load,
-            args={"seed": seed, "names": self._names},
-            version=version,
-            keep=keep,
-            name="samples",
-            **given,
-        )
-        return made.keep_keys(keys=self._names)
+    def _flow(self, count: int, seed: str, keep: bool, version: str) -> SamplesFlow:
+        """Return a flow of one row for each sample, with its index, of which workers compute the sample."""
+        computed: dict[str, Any] = {
+            "function": f"{samples.__name__}:sample",
+            "items": ["__index"],
+            "into": self._names,
+            "setup": f"{samples.__name__}:load",
+            "args": {"seed": seed, "names": self._names},
+            "version": version,
+        }
+        nodes: dict[str, Any] = {
+            "row": {"source": "jsonl", "with": {"path": os.path.join(self._folder, "row.jsonl")}},
+            "rows": {"op": "repeat", "from": "row", "with": {"times": count}},
+            "indices": {"op": "enumerate", "from": "rows", "with": {"into": "__index"}},
+        }
+        if keep:  # what is cached is the same in each epoch
+            computed["path"] = [self._folder]
+            nodes["computed"] = {"map": "python", "from": "indices", "with": computed, "keep": True}
+        else:
+            epoch = {"key": "__epoch", "value": var("epoch", 0)}
+            nodes["epochs"] = {"map": "set-value", "from": "indices", "with": epoch}
+            computed["items"].append("__epoch")
+            computed["files"] = {"dataset": os.path.join(self._folder, samples.FILE)}
+            nodes["computed"] = {"map": "python", "from": "epochs", "with": computed}
+        nodes["samples"] = {"map": "keep-keys", "from": "computed", "with": {"keys": self._names}}
+        fields: dict[str, Any] = {"version": 1, "vars": {"epoch": 0}, "nodes": nodes}
+        return SamplesFlow("samples", [line for n, v in fields.items() for line in write.field(0, n, plain(v, n))])
 
     def remove_with(self, loader: object) -> None:
         """Remove the file when the loader is gone, or at the end of this process."""
@@ -89,7 +107,7 @@ class MapDataset:
 
     def __getstate__(self) -> dict[str, Any]:
         first = self._form([None] * len(self._names))
-        return self.__dict__ | {"_form": first, "node": None}
+        return self.__dict__ | {"_form": first, "flow": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state | {"_form": _form(state["_form"])})
@@ -106,11 +124,16 @@ def _form(first: Any) -> Callable[[Sequence[Any]], Any]:
 
 def _identity(dataset: MapStyle) -> str:
     """Return the identity of the dataset's value and code, as `memo` has it for an argument."""
-    from .._memo.memo import memo
-
-    function = memo(_item)
-    state = function._state()
-    return (state.identity.digest + function._key(state, (dataset, 0), {})).hex()
+    code = identify(_item)
+    value = digest(
+        (dataset,),
+        name="arguments",
+        used=code.names,
+        reached=code.reached,
+        names=code.names_files,
+        takes_files=code.takes_files,
+    )
+    return (digest(nondefault_settings()) + code.digest + value).hex()
 
 
 def _item(dataset: Any, index: int) -> Any:
