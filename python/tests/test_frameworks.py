@@ -92,12 +92,53 @@ def test_attributes_are_the_options(real: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_accelerate_skips_batches(real: Path) -> None:
+def test_accelerate_skips_batches_and_saves_the_state(real: Path, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="torch is not installed")
     accelerate = pytest.importorskip("accelerate", reason="accelerate is not installed")
     with letters(shuffle=True, tensors="torch", fields=["image"]) as loader:
         rest = [batch["image"].tolist() for batch in accelerate.skip_first_batches(loader, 3)]
-        assert rest == [batch["image"].tolist() for batch in loader][3:]
+        accelerator = accelerate.Accelerator(cpu=True)
+        assert accelerator.prepare(loader) is loader
+        accelerator.register_for_checkpointing(loader)
+        for number, _ in enumerate(loader, 1):
+            if number == 3:
+                accelerator.save_state(tmp_path)
+        accelerator.load_state(tmp_path)
+        assert [batch["image"].tolist() for batch in loader] == rest
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_transformers_resume_within_an_epoch(real: Path, tmp_path: Path) -> None:
+    torch: Any = pytest.importorskip("torch", reason="torch is not installed")
+    transformers: Any = pytest.importorskip("transformers", reason="transformers is not installed")
+    pytest.importorskip("accelerate", reason="accelerate is not installed")
+    seen: list[Any] = []
+
+    class Model(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(1, 1)
+
+        def forward(self, image: Any) -> Any:
+            seen.append(image.tolist())
+            return {"loss": self.layer(torch.ones(1)).sum()}
+
+    class Trainer(transformers.Trainer):  # type: ignore[misc]
+        def get_train_dataloader(self) -> Any:
+            return letters(shuffle=True, tensors="torch", fields=["image"])
+
+    quiet = {"report_to": [], "use_cpu": True, "disable_tqdm": True, "per_device_train_batch_size": 4}
+    arguments = transformers.TrainingArguments(tmp_path, num_train_epochs=2, save_steps=10, **quiet)
+    Trainer(Model(), arguments).train()
+    whole = list(seen)
+    seen.clear()
+    Trainer(Model(), arguments).train(resume_from_checkpoint=str(tmp_path / "checkpoint-10"))
+    assert len(whole) == 14
+    assert seen == whole[10:]
+    seen.clear()
+    dataset = letters(tensors="torch", fields=["image"]).dataset
+    transformers.Trainer(Model(), arguments, train_dataset=dataset).train()
+    assert len(seen) == 14
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -122,14 +163,19 @@ def test_lightning_resumes_by_a_checkpoint(real: Path, tmp_path: Path) -> None:
         def configure_optimizers(self) -> Any:
             return torch.optim.SGD(self.parameters(), 0.1)
 
-    def fit(**options: Any) -> None:
-        quiet = dict.fromkeys(("logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary"), False)
-        trainer = lightning.Trainer(max_epochs=2, accelerator="cpu", **quiet)
-        trainer.fit(Module(), letters(shuffle=True, tensors="torch", fields=["image"]), **options)
+    def fit(loader: larder.Loader, overfit_batches: int = 0, **options: Any) -> None:
+        off = ("logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary")
+        quiet: dict[str, Any] = dict.fromkeys(off, False)
+        trainer = lightning.Trainer(max_epochs=2, accelerator="cpu", overfit_batches=overfit_batches, **quiet)
+        trainer.fit(Module(), loader, **options)
 
-    fit()
+    fit(letters(shuffle=True, tensors="torch", fields=["image"]))
     whole = list(seen)
     seen.clear()
-    fit(ckpt_path=tmp_path / "middle", weights_only=False)
+    loader = letters(shuffle=True, tensors="torch", fields=["image"])
+    fit(loader, ckpt_path=tmp_path / "middle", weights_only=False)
     assert len(whole) == 14
     assert seen == whole[10:]
+    seen.clear()
+    fit(letters(tensors="torch", fields=["image"]), overfit_batches=2)
+    assert seen == [[0, 1, 2, 3], [4, 5, 6, 7]] * 2
