@@ -93,20 +93,25 @@ func (m RandomErasing) Transform() (dataset.Transform, error) {
 	return images{
 		name: "random-erasing", items: m.Items, format: m.Format, random: &dataset.Random{Seed: m.Seed, Epoch: m.Epoch, Per: dataset.Per(m.Per)},
 		params: []key.Param{{Name: "probability", Value: p}, {Name: "scale", Value: ranges.scale}, {Name: "ratio", Value: ranges.ratio}, {Name: "value", Value: fill}},
-		change: func(all []image.Image, random *rand.Rand) ([]image.Image, error) {
-			if err := oneSize(all); err != nil {
-				return nil, err
-			}
-			if random.Float64() >= p {
-				return all, nil
-			}
-			part, ok := ranges.inner(all[0].Bounds().Size(), random)
-			if !ok {
-				return all, nil
-			}
-			return each(func(img image.Image) image.Image { return erased(rasterOf(img), part, fill) })(all, nil)
-		},
+		change: erasing(p, ranges, fill),
 	}.transform()
+}
+
+// erasing returns the function that draws a rectangle and fills it.
+func erasing(probability float64, ranges areaRanges, fill color.NRGBA) func([]image.Image, *rand.Rand) ([]image.Image, error) {
+	return func(all []image.Image, random *rand.Rand) ([]image.Image, error) {
+		if err := oneSize(all); err != nil {
+			return nil, err
+		}
+		if random.Float64() >= probability {
+			return all, nil
+		}
+		part, ok := ranges.inner(all[0].Bounds().Size(), random)
+		if !ok {
+			return all, nil
+		}
+		return each(func(img image.Image) image.Image { return erased(rasterOf(img), part, fill) })(all, nil)
+	}
 }
 
 // inner returns a random rectangle with sides smaller than those of an image; its ratio is

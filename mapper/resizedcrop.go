@@ -63,21 +63,27 @@ func (m RandomResizedCrop) Transform() (dataset.Transform, error) {
 	return images{
 		name: "random-resized-crop", items: m.Items, format: m.Format, random: &dataset.Random{Seed: m.Seed, Epoch: m.Epoch, Per: dataset.Per(m.Per)},
 		params: []key.Param{{Name: "width", Value: m.Width}, {Name: "height", Value: m.Height}, {Name: "scale", Value: ranges.scale}, {Name: "ratio", Value: ranges.ratio}, {Name: "filter", Value: resize.Filter}},
-		change: func(all []image.Image, random *rand.Rand) ([]image.Image, error) {
-			if err := oneSize(all); err != nil {
+		change: croppingAndResizing(ranges, resize),
+	}.transform()
+}
+
+// croppingAndResizing returns the function that draws a rectangle, cuts it out and scales it.
+func croppingAndResizing(ranges areaRanges, resize ImageResize) func([]image.Image, *rand.Rand) ([]image.Image, error) {
+	return func(all []image.Image, random *rand.Rand) ([]image.Image, error) {
+		if err := oneSize(all); err != nil {
+			return nil, err
+		}
+		part := ranges.rectangle(all[0].Bounds().Size(), random)
+		out := make([]image.Image, len(all))
+		for i, img := range all {
+			cut := rasterOf(img).crop(part.Min.X, part.Min.Y, part.Dx(), part.Dy())
+			var err error
+			if out[i], err = resize.scale(cut, part.Size()); err != nil {
 				return nil, err
 			}
-			part := ranges.rectangle(all[0].Bounds().Size(), random)
-			out := make([]image.Image, len(all))
-			for i, img := range all {
-				cut := rasterOf(img).crop(part.Min.X, part.Min.Y, part.Dx(), part.Dy())
-				if out[i], err = resize.scale(cut, part.Size()); err != nil {
-					return nil, err
-				}
-			}
-			return out, nil
-		},
-	}.transform()
+		}
+		return out, nil
+	}
 }
 
 // areaRanges are the ranges from which the size of a rectangle is drawn.

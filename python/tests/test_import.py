@@ -30,7 +30,7 @@ MAY_IMPORT = {
     "_results": {"_identity"},
     "_worker": {"_reads", "_identity"},
     "_memo": {"_client", "_reads", "_results", "_identity"},
-    "_batches": {"_client", "_worker", "_yaml"},
+    "_batches": {"_client", "_worker", "_yaml", "_identity"},
     "lazy": {"_memo", "_client", "_reads", "_results", "_identity"},
     "_flows": {"_batches", "_client", "_worker", "_yaml"},
     "rewrite": {"_flows", "_yaml"},

@@ -38,6 +38,40 @@ def test_a_program_maps_by_its_own_functions(real: Path, tmp_path: Path) -> None
         assert json.loads(done.stdout) == said
 
 
+def test_the_first_program_of_a_user(real: Path, tmp_path: Path) -> None:
+    np = pytest.importorskip("numpy")
+    image = pytest.importorskip("PIL.Image")
+    for i in range(3):
+        image.fromarray(np.full((4, 5, 3), 51 * i, np.uint8)).save(tmp_path / f"{i}.png")
+    done = subprocess.run(
+        [sys.executable, str(HERE / "first_program.py"), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(HERE.parent / "src")},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "['brightness', 'image'] [0.0, 0.2, 0.4]\n"
+
+
+def test_items_are_parameters_and_the_result_has_the_name_of_the_function() -> None:
+    letters = larder.underfolder("data")
+    by_name = letters.map(mapper_program.shape, setup=mapper_program.load, args={"scale": 2.5}, keep=True)
+    same = letters.map(
+        mapper_program.shape,
+        items=["image", "metadata"],
+        into=["shape"],
+        setup=mapper_program.load,
+        args={"scale": 2.5},
+        keep=True,
+    )
+    assert by_name == same
+    one = letters.map(mapper_program.shout, with_={"items": ["metadata"], "into": ["loud"]})
+    assert one == letters.map(mapper_program.shout, items=["metadata"], into=["loud"])
+    with pytest.raises(TypeError, match="dict has no signature; give items"):
+        letters.map(dict)
+
+
 def test_the_flow_names_the_function_and_where_it_is() -> None:
     node = larder.underfolder(path="data").map(
         mapper_program.shape, items=["image"], into=["a"], setup=mapper_program.load

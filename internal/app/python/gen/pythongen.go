@@ -239,13 +239,18 @@ func (f *file) signature(indent int, name, self, returns string, c *component.Co
 	if self != "" {
 		f.line(indent+1, "%s,", self)
 	}
+	params := c.Params
+	if len(params) > 0 && params[0].Name == "path" { // the one parameter that needs no name
+		f.line(indent+1, "%s,", parameter(params[0]))
+		params = params[1:]
+	}
 	switch {
 	case c.Many:
 		f.line(indent+1, "*others: Self,")
-	case len(c.Params) > 0:
+	case len(params) > 0:
 		f.line(indent+1, "*,")
 	}
-	for _, p := range c.Params {
+	for _, p := range params {
 		f.line(indent+1, "%s,", parameter(p))
 	}
 	f.line(indent+1, "**options: Unpack[Options],")

@@ -70,6 +70,15 @@ class Dataset:
         self._lock = threading.Lock()
         self._pid = os.getpid()
 
+    @classmethod
+    def _of(cls, loaded: Session) -> Dataset:
+        """Return the samples that a loader reads from one node."""
+        said = {n: v for n, v in loaded.request.items() if n in ("flow", "set", "profile", "python", "parts", "fields")}
+        dataset = object.__new__(cls)
+        own = Session(loaded.cache, said | {"batch": {"size": 1}}, loaded._tensors, copy=True, remote=loaded._remote)
+        dataset.__setstate__({"_session": own})
+        return dataset
+
     def __len__(self) -> int:
         """Return the number of samples."""
         if not self._session.opened:

@@ -6,18 +6,23 @@ import functools
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal, Self, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 from .. import _numbers
 from .._client.framing import Lost
 from .._client.url import CertificateArgument, TokenArgument
+from .._worker import refuse_importing
 from ..errors import DataError, Error, ProtocolError, StateError
 from . import distributed, options
+from .attributes import Attributes
 from .batch import Batch, base36, state_text
 from .connection import Connection
 from .field import FieldsArgument
-from .options import FlowArgument, NodesArgument, Subset
+from .options import Collate, FlowArgument, MapStyle, NodesArgument, Subset
 from .session import Session, remote_of, tensors_of
+
+if TYPE_CHECKING:
+    from .map_style import MapDataset
 
 Place = tuple[int, int]
 """An epoch, and the number of its samples before the next batch."""
@@ -34,7 +39,7 @@ def _with_torch(cls: Any) -> Any:
     return type(cls.__name__, (cls, IterableDataset), said)
 
 
-class Loader:
+class Loader(Attributes):
     """Batches of one node of a flow, or of several, for one rank.
 
     `for batch in loader` iterates over the rest of an epoch. It begins at a loaded state or
@@ -48,7 +53,8 @@ class Loader:
     Args:
         flow: the path of a flow file, an object with a method `to_yaml`, or the URL of a
             flow on another machine: "https://HOST:PORT/FLOW.yaml", where FLOW.yaml is in
-            the flow directory of its server.
+            the flow directory of its server. Or a map-style dataset: an object with
+            `__len__` and `__getitem__`, which worker processes get as a pickle.
         node: the node to read.
         nodes: several nodes: a list reads one after another, a dict with weights is a mixture.
         batch_size: the maximum number of samples in a batch, or of rows with `pack`;
@@ -97,6 +103,8 @@ class Loader:
             a directory of such files; those of the system if not given.
         certificate: with a URL, the client's certificate and key, in one file or in two.
         cleartext: whether an http:// URL may name another machine.
+        collate_fn: with a dataset, a function that makes a batch of a list of samples.
+        keep: with a dataset, whether its samples are cached; they are then the same in each epoch.
     """
 
     _own: type[Loader]
@@ -109,7 +117,7 @@ class Loader:
 
     def __init__(
         self,
-        flow: FlowArgument,
+        flow: FlowArgument | MapStyle,
         node: str | None = None,
         *,
         nodes: NodesArgument | None = None,
@@ -146,7 +154,22 @@ class Loader:
         certificate: CertificateArgument | None = None,
         cleartext: bool = False,
         epoch: int = 0,
+        collate_fn: Collate | None = None,
+        keep: bool = False,
     ) -> None:
+        self._samples: MapDataset | None = None
+        if options.is_map_style(flow):
+            from .map_style import MapDataset  # rarely needed
+
+            refuse_importing("a dataset is read")
+            seed = _numbers.whole("seed", seed, 0, 2**64 - 1)
+            self._samples = MapDataset(cast(MapStyle, flow), seed, keep, collate_fn)
+            self._samples.remove_with(self)
+            flow = self._samples.flow
+            tensors = "torch" if tensors == "auto" and "torch" in sys.modules else tensors
+        elif collate_fn is not None or keep:
+            raise TypeError("collate_fn and keep go with a dataset; a flow has fields, and keep for each node")
+        flow = cast(FlowArgument, flow)
         here = {"set": set, "profile": profile, "cache_dir": cache_dir}
         remote = remote_of(flow, token=token, ca=ca, certificate=certificate, cleartext=cleartext, here=here)
         named = options.node_of(flow, node, nodes)
@@ -284,8 +307,8 @@ class Loader:
 
     # Reading
 
-    def __iter__(self) -> Iterator[Batch]:
-        """Begin an iteration and end the previous one."""
+    def __iter__(self) -> Iterator[Any]:
+        """Begin an iteration, over objects of `Batch` or of `collate_fn`, and end the previous one."""
         self._iteration += 1
         if not self._chosen and self._begun is not None and self._at != (self._begun, 0):
             self._go((self._begun + 1, 0))
@@ -446,7 +469,7 @@ class _Iteration:
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> Batch:
+    def __next__(self) -> Any:
         loader = self._loader
         if loader._iteration != self._number:
             raise RuntimeError("this iteration ended, because another iteration of the loader began")
@@ -455,6 +478,7 @@ class _Iteration:
             raise RuntimeError("another thread is reading from this loader; only one thread at a time may do so")
         loader._busy = process  # no lock: nothing may interrupt between the batch and the caller
         try:
-            return loader._next()
+            batch = loader._next()
         finally:
             loader._busy = 0
+        return batch if loader._samples is None else loader._samples.batch(batch)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from .. import _arguments, _numbers
@@ -25,6 +25,22 @@ class Flow(Protocol):
         ...
 
 
+@runtime_checkable
+class MapStyle(Protocol):
+    """A dataset of torch or of Hugging Face, or another sequence of samples."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: int, /) -> Any: ...
+
+
+def is_map_style(flow: object) -> bool:
+    """Report whether an object is a dataset and not a flow, or its path."""
+    flows = isinstance(flow, (str, bytes, os.PathLike, type)) or hasattr(flow, "to_yaml")
+    return not flows and isinstance(flow, MapStyle)
+
+
+Collate = Callable[[list[Any]], Any]
 FlowArgument = str | os.PathLike[str] | Flow
 Subset = range | Sequence[int]
 NodesArgument = Mapping[str, float] | Sequence[str]

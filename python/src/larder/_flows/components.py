@@ -1089,8 +1089,8 @@ class Methods(Generic[F]):
 
     def to_arrow(
         self,
-        *,
         path: str | PathLike[str] | Var,
+        *,
         overwrite: Literal["forbid", "replace"] | Var = "forbid",
         types: Mapping[str, str | Var] | Var | None = None,
         shard_bytes: str | int | Var | None = None,
@@ -1116,8 +1116,8 @@ class Methods(Generic[F]):
 
     def to_csv(
         self,
-        *,
         path: str | PathLike[str] | Var,
+        *,
         overwrite: Literal["forbid", "replace"] | Var = "forbid",
         compress: Literal["none", "gzip", "zstd", "xz"] | Var | None = None,
         columns: Sequence[str | Var] | Var | None = None,
@@ -1155,8 +1155,8 @@ class Methods(Generic[F]):
 
     def to_images(
         self,
-        *,
         path: str | PathLike[str] | Var,
+        *,
         item: str | Var = "image",
         name_: str | Var | None = None,
         format: str | Var | None = None,
@@ -1185,8 +1185,8 @@ class Methods(Generic[F]):
 
     def to_jsonl(
         self,
-        *,
         path: str | PathLike[str] | Var,
+        *,
         overwrite: Literal["forbid", "replace"] | Var = "forbid",
         compress: Literal["none", "gzip", "zstd", "xz"] | Var | None = None,
         items: Literal["fields", "record"] | Var = "fields",
@@ -1218,8 +1218,8 @@ class Methods(Generic[F]):
 
     def to_parquet(
         self,
-        *,
         path: str | PathLike[str] | Var,
+        *,
         overwrite: Literal["forbid", "replace"] | Var = "forbid",
         types: Mapping[str, str | Var] | Var | None = None,
         compress: Literal["zstd", "snappy", "gzip", "none"] | Var = "zstd",
@@ -1248,8 +1248,8 @@ class Methods(Generic[F]):
 
     def to_text(
         self,
-        *,
         path: str | PathLike[str] | Var,
+        *,
         overwrite: Literal["forbid", "replace"] | Var = "forbid",
         compress: Literal["none", "gzip", "zstd"] | Var | None = None,
         by: Literal["line", "paragraph"] | Var = "line",
@@ -1281,8 +1281,8 @@ class Methods(Generic[F]):
 
     def to_tfrecord(
         self,
-        *,
         path: str | PathLike[str] | Var,
+        *,
         overwrite: Literal["forbid", "replace"] | Var = "forbid",
         compress: Literal["none", "gzip", "zstd", "xz"] | Var | None = None,
         shard_bytes: str | int | Var | None = None,
@@ -1308,8 +1308,8 @@ class Methods(Generic[F]):
 
     def to_underfolder(
         self,
-        *,
         path: str | PathLike[str] | Var,
+        *,
         overwrite: Literal["forbid", "if-empty", "new-files", "overwrite-files", "replace"] | Var = "forbid",
         copy: Literal["reflink-or-copy", "hard-link", "symbolic-link", "rewrite"] | Var = "reflink-or-copy",
         **options: Unpack[Options],
@@ -1325,8 +1325,8 @@ class Methods(Generic[F]):
 
     def to_webdataset(
         self,
-        *,
         path: str | PathLike[str] | Var,
+        *,
         overwrite: Literal["forbid", "replace"] | Var = "forbid",
         shard_bytes: str | int | Var | None = None,
         shard_samples: int | Var = 0,

@@ -50,14 +50,16 @@ class Node(GraphNode, Methods["Flow"]):
 
         Args:
             component: its name, a mapper returned by `step`, or a function of a module or of the
-                script, which worker processes import: the mapper `python`.
+                script, which worker processes import: the mapper `python`. Without `items`,
+                the function gets the items named as its parameters without a default;
+                without `into`, its result is the item named as the function.
             with_: parameters by their names in flow files.
             **params: other parameters, and `Options`.
         """
         if not isinstance(component, (str, Step)):
             if not callable(component):
                 raise TypeError(f"map(): {_arguments.kind(component)} is not a mapper; give its name or a function")
-            params = functions.parameters(component, params)
+            params = functions.mapper(component, params, with_ or ())
             component = "python"
         if isinstance(component, Step):
             if with_ is not None:
@@ -114,9 +116,9 @@ class Node(GraphNode, Methods["Flow"]):
         """Compute all samples of this node, with the options of `larder.run`."""
         return Flow(self).run(**options)
 
-    def loader(self, **options: Any) -> Loader:
-        """Return the `larder.Loader` of this node, with the loader's options."""
-        return self.batch(**options)
+    def loader(self, size: int | None = None, /, **options: Any) -> Loader:
+        """Return the same as `batch`."""
+        return self.batch(size, **options)
 
     # Creation of nodes
 

@@ -2,13 +2,42 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from .. import _worker
+
+
+def mapper(function: Callable[..., Any], given: dict[str, Any], also: Collection[str]) -> dict[str, Any]:
+    """Return the parameters of the mapper python for a function; `also` are those that are given elsewhere.
+
+    By default its items are the parameters of the function that have no default value and no
+    other argument, and the item that it makes has the function's name.
+    """
+    named = parameters(function, given)
+    if "items" not in named and "items" not in also:
+        named["items"] = _items(function, given)
+    if "into" not in named and "into" not in also:
+        named["into"] = [function.__name__]
+    return named
+
+
+def _items(function: Callable[..., Any], given: dict[str, Any]) -> list[str]:
+    try:
+        found = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        raise TypeError(f"items: {function.__qualname__} has no signature; give items=[...]") from None
+    for name in ("args", "files"):
+        if given.get(name) is not None and not isinstance(given[name], Mapping):
+            raise TypeError(f"items: unknown, because {name} is not a dict; give items=[...]")
+    passed = {**(given.get("args") or {}), **(given.get("files") or {})}
+    positional = [p for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    own = positional[1:] if given.get("setup") is not None else positional  # the first one gets the value of setup
+    return [p.name for p in own if p.default is p.empty and p.name not in passed]
 
 
 def parameters(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:

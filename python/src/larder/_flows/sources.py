@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 def arrow(
-    *,
     path: str | PathLike[str] | Var,
+    *,
     formats: Mapping[str, str | Var] | Var | None = None,
     incomplete: bool | Var = False,
     **options: Unpack[Options],
@@ -35,8 +35,8 @@ def arrow(
 
 
 def csv(
-    *,
     path: str | PathLike[str] | Var,
+    *,
     columns: Sequence[str | Var] | Var | None = None,
     delimiter: str | Var = ",",
     types: Mapping[str, str | Var] | Var | None = None,
@@ -71,8 +71,8 @@ def csv(
 
 
 def hf(
-    *,
     path: str | PathLike[str] | Var,
+    *,
     split: str | Var | None = None,
     formats: Mapping[str, str | Var] | Var | None = None,
     **options: Unpack[Options],
@@ -88,8 +88,8 @@ def hf(
 
 
 def images(
-    *,
     path: str | PathLike[str] | Var,
+    *,
     recursive: bool | Var = False,
     label: bool | Var = False,
     class_: bool | Var = False,
@@ -130,8 +130,8 @@ def images(
 
 
 def jsonl(
-    *,
     path: str | PathLike[str] | Var,
+    *,
     items: Literal["fields", "record"] | Var = "fields",
     files: Mapping[str, str | Var] | Var | None = None,
     outside: bool | Var = False,
@@ -160,8 +160,8 @@ def jsonl(
 
 
 def mds(
-    *,
     path: str | PathLike[str] | Var,
+    *,
     formats: Mapping[str, str | Var] | Var | None = None,
     **options: Unpack[Options],
 ) -> Node:
@@ -175,7 +175,6 @@ def mds(
 
 
 def numpy(
-    *,
     path: str | PathLike[str] | Var,
     **options: Unpack[Options],
 ) -> Node:
@@ -188,8 +187,8 @@ def numpy(
 
 
 def parquet(
-    *,
     path: str | PathLike[str] | Var,
+    *,
     formats: Mapping[str, str | Var] | Var | None = None,
     **options: Unpack[Options],
 ) -> Node:
@@ -248,8 +247,8 @@ def python(
 
 
 def text(
-    *,
     path: str | PathLike[str] | Var,
+    *,
     by: Literal["line", "paragraph"] | Var = "line",
     stream: bool | Var = False,
     **options: Unpack[Options],
@@ -265,8 +264,8 @@ def text(
 
 
 def tfrecord(
-    *,
     path: str | PathLike[str] | Var,
+    *,
     formats: Mapping[str, str | Var] | Var | None = None,
     incomplete: bool | Var = False,
     **options: Unpack[Options],
@@ -282,7 +281,6 @@ def tfrecord(
 
 
 def underfolder(
-    *,
     path: str | PathLike[str] | Var,
     **options: Unpack[Options],
 ) -> Node:
@@ -295,8 +293,8 @@ def underfolder(
 
 
 def webdataset(
-    *,
     path: str | PathLike[str] | Var,
+    *,
     incomplete: bool | Var = False,
     stream: bool | Var = False,
     **options: Unpack[Options],
@@ -312,7 +310,6 @@ def webdataset(
 
 
 def zip(
-    *,
     path: str | PathLike[str] | Var,
     **options: Unpack[Options],
 ) -> Node:

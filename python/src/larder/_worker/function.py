@@ -245,7 +245,7 @@ class Function:
             if how not in AS:
                 raise CodeError(f"as: {item} is given as {how!r}; it can be {', '.join(AS)}")
             if item not in self._items:
-                raise CodeError(f"as: {item} is no item of this function; it has {', '.join(self._items)}")
+                raise CodeError(f"as: {item} is not an item of this function; it has {', '.join(self._items)}")
         annotations = _annotations(self._call)[1 if self._start else 0 :]
         annotations += [""] * len(self._items)
         return [said.get(item, _form(held, self._batch)) for item, held in zip(self._items, annotations, strict=False)]

@@ -60,7 +60,7 @@ def find(name: str, folder: str) -> Callable[..., Any]:
     except AttributeError:
         raise CodeError(f"there is no {attribute} in {module} ({getattr(loaded, '__file__', 'no file')})") from None
     if not callable(found):
-        raise CodeError(f"{name} is no function but a {type(found).__name__}")
+        raise CodeError(f"{name} is not a function but a {type(found).__name__}")
     kept = sys.modules.get("larder._memo.memo")
     if kept is not None and isinstance(found, kept.Memo):
         found = found._function  # the flow caches its results
