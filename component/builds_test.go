@@ -79,7 +79,7 @@ func TestBuildsOfComponents(t *testing.T) {
 	t.Run("another version of a module", func(t *testing.T) {
 		changes(t, was, say(t, otherVersion(t, first, "golang.org/x/image")), // nor the executable, which identifies the rest of the program
 			"image-resize", "compute", "filter", "validate",
-			"color-jitter", "image-crop", "image-flip", "image-pad", "random-crop", "stats of png") // whose codec compresses by another module
+			"center-crop", "color-jitter", "image-crop", "image-flip", "image-orient", "image-pad", "random-crop", "random-erasing", "random-resized-crop", "stats of png") // whose codec compresses by another module
 	})
 	t.Run("without the sources of main", func(t *testing.T) {
 		now := say(t, build(t, []edit{{program + "/main.go", "codeid.Register(files)", "codeid.Package{}"}}))
