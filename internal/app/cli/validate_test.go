@@ -41,7 +41,7 @@ func TestValidate(t *testing.T) {
 	if r.status != 1 || strings.Count(r.stdout, "\n") != 2 {
 		t.Errorf("status %d: %s", r.status, r.stdout)
 	}
-	mustContain(t, "what is wrong", r.stdout, "sample 0: item image: it has 3 channels, want 1", "sample 1: ")
+	mustContain(t, "what is wrong", r.stdout, "sample 0: item image: has 3 channels, want 1", "sample 1: ")
 	mustContain(t, "the summary", r.stderr, "3 of 3 samples violate the schema; 1 more are not listed")
 	var report schema.Report
 	r = b.larder("validate", "data", "--schema", "schema.yaml", "--json")

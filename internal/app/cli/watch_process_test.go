@@ -240,7 +240,7 @@ func TestWatchThroughMistakes(t *testing.T) {
 func TestWatchWrongFlow(t *testing.T) {
 	t.Parallel()
 	w := startWatching(t, strings.Replace(watchedFlow, "table.txt", "weights.bin", 1))
-	w.ran("weights.bin: there is no file", 0)
+	w.ran("weights.bin: no such file or directory", 0)
 	w.write("weights.bin", "0")
 	w.changed("weights.bin", "ok in", 26)
 	w.write("flow.yaml", "version: 2\n")
