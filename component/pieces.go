@@ -10,8 +10,9 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// A Piecer is a parameter struct of a sink that writes a row for each sample into one
-// file, after an optional header.
+// A Piecer is a parameter struct of a sink that writes its output in pieces, one for each
+// sample: rows of one file after an optional header, or, if it is a [Stander], separate
+// files.
 type Piecer interface {
 	// Pieces lists what the row of a sample depends on, besides the sample and the
 	// parameters. ok is false if that is unknown.

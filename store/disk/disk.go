@@ -65,7 +65,7 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Dir == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {
-			return o, fmt.Errorf("store: not a cache directory is given, and the default is unknown: %w", err)
+			return o, fmt.Errorf("store: no cache directory is given, and there is no default: %w; set Dir", err)
 		}
 		o.Dir = filepath.Join(cache, "larder")
 	}
