@@ -82,14 +82,16 @@ ENTRIES: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_what_is_no_flow(place: Path, entry: str) -> None:
     for flow, said in FLOWS:
-        refused(partial(ENTRIES[entry], flow), said)
+        if "Loader" not in entry or not isinstance(flow, (Endless, list)):
+            refused(partial(ENTRIES[entry], flow), said)
 
 
 def test_datasets_and_loaders_of_torch(place: Path) -> None:
     data = pytest.importorskip("torch.utils.data", reason="torch is not installed")
     for given in (data.DataLoader(Endless()), data.TensorDataset()):
-        for entry in ENTRIES.values():
-            refused(partial(entry, given), f"flow: {type(given).__name__} is not a flow; read its")
+        for name, entry in ENTRIES.items():
+            if "Loader" not in name or isinstance(given, data.DataLoader):
+                refused(partial(entry, given), f"flow: {type(given).__name__} is not a flow; read its")
 
 
 def node() -> Any:

@@ -35,9 +35,10 @@ class MapStyle(Protocol):
 
 
 def is_map_style(flow: object) -> bool:
-    """Report whether an object is a dataset and not a flow, or its path."""
+    """Report whether an object is a dataset, which a list may be, and not a flow or its path."""
     flows = isinstance(flow, (str, bytes, os.PathLike, type)) or hasattr(flow, "to_yaml")
-    return not flows and isinstance(flow, MapStyle)
+    others = isinstance(flow, Mapping) or type(flow).__module__ == "numpy"
+    return not flows and not others and isinstance(flow, MapStyle)
 
 
 Collate = Callable[[list[Any]], Any]
