@@ -143,7 +143,7 @@ def test_what_is_wrong_is_said_with_the_node(pictures: Node) -> None:
         ),
         (pictures.image_resize(width=-3, name="small"), r"^[\w.-]+\.yaml:\d+:5: node small: width is -3"),
         (pictures.compute(set={"x": "1 +"}, name="sum"), "node sum: set x: expression"),
-        (pictures.map("image-resize", width="8"), r"node image-resize: width must be an integer, not a string"),
+        (pictures.map("image-resize", width="8"), r'node image-resize: width must be an integer, not the string "8"'),
         (pictures.clone(workers=0), "node clone: workers must be an integer from 1"),
     ]:
         with pytest.raises(FlowError, match=says):

@@ -65,7 +65,7 @@ def test_a_program_that_is_none(runtime: Path, monkeypatch: pytest.MonkeyPatch) 
         program.find()
     monkeypatch.delenv("LARDER_BIN")
     monkeypatch.setenv("PATH", str(runtime))
-    monkeypatch.setattr(program, "_installed", lambda: None)
+    monkeypatch.setattr(program, "_PACKAGE", str(runtime))
     with pytest.raises(larder.ServerError, match="pip install"):
         program.find()
 
