@@ -30,45 +30,40 @@ func fullChroma(m *image.YCbCr, narrow int) *image.YCbCr {
 
 // upColumns doubles the columns.
 func upColumns(c []byte, stride, wide, w, h int, smooth bool) []byte {
-	out := make([]byte, w*h+1)
+	out := make([]byte, 0, w*h)
 	for y := range h {
-		row, to := c[y*stride:][:wide], out[y*w:][:2*wide] // for an odd width, the last one is extra
-		left := uint(row[0])
-		for at, v := range row {
-			v, right := uint(v), uint(v)
-			if at+1 < len(row) {
-				right = uint(row[at+1])
-			}
+		row := c[y*stride:][:wide]
+		for x := range w {
+			at := x / 2
+			v := int(row[at])
 			switch {
-			case !smooth:
-				to[2*at], to[2*at+1] = byte(v), byte(v)
+			case !smooth || x == 0 || x == 2*wide-1:
+			case x%2 == 0:
+				v = (3*v + int(row[at-1]) + 1) / 4
 			default:
-				to[2*at], to[2*at+1] = byte((3*v+left+1)/4), byte((3*v+right+2)/4)
+				v = (3*v + int(row[at+1]) + 2) / 4
 			}
-			left = v
-		}
-		if smooth { // the border is repeated
-			to[0], to[2*wide-1] = row[0], row[wide-1]
+			out = append(out, byte(v))
 		}
 	}
-	return out[:w*h]
+	return out
 }
 
 // upRows doubles the rows.
 func upRows(c []byte, stride, high, w, h int) []byte {
-	out := make([]byte, w*h)
+	out := make([]byte, 0, w*h)
 	for y := range h {
 		near, far, bias := neighbours(y, high)
-		a, b, to := c[near*stride:][:w], c[far*stride:][:w], out[y*w:][:w]
-		for x, v := range a {
-			to[x] = byte((3*uint(v) + uint(b[x]) + bias) / 4)
+		a, b := c[near*stride:][:w], c[far*stride:][:w]
+		for x := range w {
+			out = append(out, byte((3*int(a[x])+int(b[x])+bias)/4))
 		}
 	}
 	return out
 }
 
 // neighbours returns the rows of chroma for a row of pixels, and the rounding bias.
-func neighbours(y, high int) (near, far int, bias uint) {
+func neighbours(y, high int) (near, far, bias int) {
 	near = y / 2
 	if y%2 == 0 {
 		return near, max(near-1, 0), 1
@@ -78,26 +73,24 @@ func neighbours(y, high int) (near, far int, bias uint) {
 
 // upBoth doubles rows and columns: it sums down the columns first, then along the row.
 func upBoth(c []byte, stride, wide, high, w, h int, smooth bool) []byte {
-	out, sums := make([]byte, w*h+1), make([]uint, wide+2) // sums have their ends twice
+	out, sums := make([]byte, 0, w*h+1), make([]int, wide)
 	for y := range h {
 		near, far, _ := neighbours(y, high)
 		a, b := c[near*stride:][:wide], c[far*stride:][:wide]
 		if !smooth {
 			b = a
 		}
-		inner := sums[1 : wide+1]
-		for i, v := range a {
-			inner[i] = 3*uint(v) + uint(b[i])
+		for i := range sums {
+			sums[i] = 3*int(a[i]) + int(b[i])
 		}
-		sums[0], sums[wide+1] = inner[0], inner[wide-1]
-		to := out[y*w:][:2*wide] // for an odd width, the last one is extra
-		for at, s := range inner {
+		for at, s := range sums {
 			left, right := s, s
 			if smooth {
-				left, right = sums[at], sums[at+2]
+				left, right = sums[max(at-1, 0)], sums[min(at+1, wide-1)]
 			}
-			to[2*at], to[2*at+1] = byte((3*s+left+8)/16), byte((3*s+right+7)/16)
+			out = append(out, byte((3*s+left+8)/16), byte((3*s+right+7)/16))
 		}
+		out = out[:(y+1)*w] // for an odd width, the last one is extra
 	}
-	return out[:w*h]
+	return out
 }

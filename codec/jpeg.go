@@ -2,7 +2,6 @@ package codec
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"image"
 	"image/draw"
@@ -53,40 +52,18 @@ func coloured(m *image.YCbCr) *image.RGBA {
 	if r := m.SubsampleRatio; r == image.YCbCrSubsampleRatio411 || r == image.YCbCrSubsampleRatio410 {
 		shift = 2
 	}
-	w := out.Rect.Dx()
 	for y := range out.Rect.Dy() {
-		at := m.COffset(m.Rect.Min.X, m.Rect.Min.Y+y)
-		colourRow(out.Pix[y*out.Stride:][:4*w], m.Y[y*m.YStride:][:w], m.Cb[at:], m.Cr[at:], shift)
+		luma, at := m.Y[y*m.YStride:], m.COffset(m.Rect.Min.X, m.Rect.Min.Y+y)
+		cb, cr, row := m.Cb[at:], m.Cr[at:], out.Pix[y*out.Stride:]
+		for x := range out.Rect.Dx() {
+			l, b, r := int(luma[x])<<16+1<<15, int(cb[x>>shift])-128, int(cr[x>>shift])-128
+			row[4*x] = clamped((l + 91881*r) >> 16)
+			row[4*x+1] = clamped((l - 22554*b - 46802*r) >> 16)
+			row[4*x+2] = clamped((l + 116130*b) >> 16)
+			row[4*x+3] = 255
+		}
 	}
 	return out
-}
-
-// chromaParts are what the two chromas add to the channels, as multiples of 1<<16.
-var chromaParts = func() (parts struct{ redOfCr, greenOfCb, greenOfCr, blueOfCb [256]int32 }) {
-	for i := range int32(256) {
-		c := i - 128
-		parts.redOfCr[i], parts.greenOfCb[i], parts.greenOfCr[i], parts.blueOfCb[i] = 91881*c, -22554*c, -46802*c, 116130*c
-	}
-	return parts
-}()
-
-// colourRow converts a row of pixels.
-func colourRow(row, luma, cb, cr []byte, shift uint) {
-	if len(luma) == 0 {
-		return
-	}
-	last := (len(luma) - 1) >> shift
-	cb, cr = cb[:last+1], cr[:last+1]
-	for x, l := range luma {
-		l, b, r := int32(l)<<16+1<<15, cb[x>>shift], cr[x>>shift]
-		red := (l + chromaParts.redOfCr[r]) >> 16
-		green := (l + chromaParts.greenOfCb[b] + chromaParts.greenOfCr[r]) >> 16
-		blue := (l + chromaParts.blueOfCb[b]) >> 16
-		if uint32(red|green|blue) > 255 { // rare: one is outside
-			red, green, blue = min(255, max(0, red)), min(255, max(0, green)), min(255, max(0, blue))
-		}
-		binary.LittleEndian.PutUint32(row[4*x:], uint32(red)|uint32(green)<<8|uint32(blue)<<16|0xff<<24)
-	}
 }
 
 func clamped(v int) byte { return byte(min(255, max(0, v))) }
