@@ -48,8 +48,9 @@ func open(file string, version *regexp.Regexp, names ...string) (functions []uin
 func load(file string) (uintptr, error) {
 	const mode = purego.RTLD_NOW | purego.RTLD_LOCAL
 	if program, err := os.Executable(); err == nil {
-		if handle, err := purego.Dlopen(filepath.Join(filepath.Dir(program), file), mode); err == nil {
-			return handle, nil
+		beside := filepath.Join(filepath.Dir(program), file)
+		if _, err := os.Stat(beside); err == nil {
+			return purego.Dlopen(beside, mode) // one that is damaged is not replaced silently: keys would differ
 		}
 	}
 	return purego.Dlopen(file, mode)
