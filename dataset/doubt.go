@@ -81,16 +81,28 @@ func warnOfTurned(ctx context.Context, b []byte, o Origin) {
 const turnedFix = "set orient: true in the source images, or use the mapper image-orient"
 
 func (d *doubts) turn(o Origin, orientation int) {
+	name := Describe(o)
+	if d.count(name) == 1 && !d.counting {
+		d.logger().Warn("the Exif orientation of images is ignored; "+turnedFix, "file", name, "orientation", orientation)
+	}
+}
+
+// count counts an image once, however often it is decoded, and returns the number so far.
+// It returns 0 for an image that was counted before; only the first images are remembered.
+func (d *doubts) count(name string) int {
 	d.mu.Lock()
-	d.turned++
-	first := d.turned == 1
-	if first {
-		d.first = Describe(o)
+	defer d.mu.Unlock()
+	seen := "turned\x00" + name
+	if d.told[seen] {
+		return 0
 	}
-	d.mu.Unlock()
-	if first && !d.counting {
-		d.logger().Warn("the Exif orientation of images is ignored; "+turnedFix, "file", Describe(o), "orientation", orientation)
+	if len(d.told) < maxTold {
+		d.told[seen] = true
 	}
+	if d.turned++; d.turned == 1 {
+		d.first = name
+	}
+	return d.turned
 }
 
 // endRun warns of the images that were counted.

@@ -77,7 +77,7 @@ func (it *Item) Origin() Origin { return it.origin }
 // otherwise by the computation.
 func (it *Item) Ref(ctx context.Context) (key.Ref, error) { return it.origin.Ref(ctx) }
 
-// Ext returns the extension, without dot, that says format of the item. It may have
+// Ext returns the extension, without dot, that is the format of the item. It may have
 // to compute an item that is not computed yet.
 func (it *Item) Ext(ctx context.Context) (string, error) { return it.origin.Ext(ctx) }
 

@@ -200,6 +200,11 @@ func TestOrient(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if again, err := ds.At(ctx, i); err != nil { // another item, which decodes the file again
+				t.Fatal(err)
+			} else if _, err := again.Value(ctx, "image"); err != nil {
+				t.Fatal(err)
+			}
 			if size := v.(image.Image).Bounds().Size(); (size == image.Pt(8, 16)) != orient {
 				t.Errorf("orient %v: the size is %v", orient, size)
 			}
