@@ -19,7 +19,6 @@ import (
 var notRun = map[string]string{
 	"go test ./...":           "it is what runs this test",
 	"go install ./cmd/larder": "it writes to the user's folder; the program is there",
-	"pip install larder":      "it installs a release; the step release of .ci/run installs its wheel",
 	"pip install ./python":    "it builds the program once more and writes to an installation of Python; python/tests try what it installs",
 	"larder map compute --set 'long=len(text) > 20' -i jsonl:rows.jsonl -o parquet:s3://bucket/rows.parquet": "there is no bucket; internal/app/cli.TestFarPlacesOfTheShell writes so",
 	"LARDER_LAWS=1 go test -run TestMutations -v ./internal/testing/mutation":                                "it takes minutes, and is a step of its own in .ci/run",

@@ -27,8 +27,9 @@ func jitter8(img image.Image, order []int, factors [4]float64) image.Image {
 		nrgba := &image.NRGBA{Pix: packed(m.Pix, m.Stride, m.Rect, 4), Stride: 4 * m.Rect.Dx(), Rect: image.Rectangle{Max: m.Rect.Size()}}
 		p, out = bytePixels{pix: nrgba.Pix, step: 4}, nrgba
 	}
+	const most = 1e6 // beyond it, all but the neutral grey is black or white
 	for _, q := range order {
-		f := float32(factors[q])
+		f := float32(min(factors[q], most))
 		switch {
 		case q == brightness && f != 1:
 			p.blend(f, 0)

@@ -92,7 +92,7 @@ type areaRanges struct {
 	ratio span // width by height
 }
 
-// readAreaRanges reads two lists of two numbers; nil stands for a default.
+// readAreaRanges reads two lists of two numbers; nil means the default.
 func readAreaRanges(scale []float64, defaultScale span, ratio []float64, defaultRatio span) (r areaRanges, err error) {
 	if r.scale, err = readPair("scale", scale, defaultScale, 1); err != nil {
 		return r, err

@@ -56,7 +56,7 @@ def _missing() -> str:
         return f"program larder: {_inside()} is not executable; run `chmod +x` on it, or set LARDER_BIN"
     return (
         "program larder: this package was copied without it, and none is on the PATH; "
-        "run `pip install larder`, or `pip install ./python` in a clone, or set LARDER_BIN"
+        "run `pip install ./python` in a clone, or set LARDER_BIN"
     )
 
 
