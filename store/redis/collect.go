@@ -34,17 +34,27 @@ func (s *Store) grown(ctx context.Context, count *goredis.IntCmd, bytes int64) {
 		return
 	}
 	s.counted.Store(n)
-	if n == bytes {
-		s.rest.Store(0)
+	if s.o.MaxBytes < 0 {
+		return
 	}
-	if s.o.MaxBytes > 0 && (n > s.o.MaxBytes || n == bytes) {
-		s.makeRoom()
+	if n == bytes { // the count is new: all records must be counted
+		s.rest.Store(0)
+		if !s.makeRoom(true) {
+			s.resetCount(ctx)
+		}
+	} else if n > s.o.MaxBytes {
+		s.makeRoom(false)
 	}
 }
 
 // miscounted removes an invalid count, so that the next Put counts all records.
 func (s *Store) miscounted(ctx context.Context) {
 	s.log.Warn("redis: the count of bytes was damaged and is reset", "server", s.shown, "name", s.countName())
+	s.resetCount(ctx)
+}
+
+// resetCount removes the count, so that the next Put counts all records.
+func (s *Store) resetCount(ctx context.Context) {
 	_ = s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) { p.Del(ctx, s.countName()) })
 }
 
@@ -54,14 +64,16 @@ func (s *Store) overfull() error {
 	if s.o.MaxBytes < 0 || s.counted.Load() <= s.o.MaxBytes+s.o.MaxBytes/16 {
 		return nil
 	}
-	s.makeRoom()
+	s.makeRoom(false)
 	return fmt.Errorf("redis: %s holds more than %d bytes: %w", s.shown, s.o.MaxBytes, store.ErrFull)
 }
 
-// makeRoom evicts in the background, unless this or another process is evicting.
-func (s *Store) makeRoom() {
+// makeRoom evicts in the background, unless this or another process is evicting. A new count
+// is reset then, because that eviction may have corrected the count before it was lost. It
+// reports whether a task of this process began.
+func (s *Store) makeRoom(newCount bool) bool {
 	if time.Now().UnixNano() < s.rest.Load() || !s.collects.CompareAndSwap(false, true) {
-		return
+		return false
 	}
 	s.task(func(ctx context.Context) {
 		defer s.collects.Store(false)
@@ -75,12 +87,17 @@ func (s *Store) makeRoom() {
 			_ = s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) { p.Del(ctx, s.collectName()) })
 		} else if err == nil {
 			wait = soon
-			err = s.recount(ctx, 0, 0)
+			if newCount {
+				s.resetCount(ctx)
+			} else {
+				err = s.recount(ctx, 0, 0)
+			}
 		}
 		if err != nil || s.counted.Load() > s.o.MaxBytes {
 			s.rest.Store(time.Now().Add(wait).UnixNano())
 		}
 	})
+	return true
 }
 
 // Collect evicts until at most limit bytes are stored.

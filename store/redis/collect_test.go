@@ -164,3 +164,38 @@ func TestCountIsLostDuringAnEviction(t *testing.T) {
 		t.Errorf("%d bytes are counted, and %d held: %v", n, u.Bytes, err)
 	}
 }
+
+// TestNewCountWhileAnotherEvicts checks that all records are counted after the count was
+// lost while another process was evicting.
+func TestNewCountWhileAnotherEvicts(t *testing.T) {
+	server := startServer(t)
+	s := open(t, Options{URL: server.url(), MaxBytes: 1 << 20})
+	put := func(i int) {
+		t.Helper()
+		if err := s.Put(t.Context(), store.Record{Key: storetest.Key(i), Payload: storetest.Payload(uint64(i), 1000)}); err != nil {
+			t.Fatal(err)
+		}
+		settled(s)
+	}
+	for i := range 100 {
+		put(i)
+	}
+	do := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(server.client.Set(t.Context(), s.collectName(), "another", time.Minute).Err())
+	do(server.client.Del(t.Context(), s.countName()).Err())
+	put(100)
+	do(server.client.Del(t.Context(), s.collectName()).Err())
+	put(101)
+	u, err := s.Usage(t.Context())
+	if err != nil || u.Records != 102 {
+		t.Fatalf("usage %+v, %v", u, err)
+	}
+	if n, err := s.count(t.Context()); err != nil || n < u.Bytes {
+		t.Errorf("%d bytes are counted, and %d held: %v", n, u.Bytes, err)
+	}
+}
