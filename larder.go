@@ -91,6 +91,8 @@ type Larder struct {
 	maxBytes int64 // bound of the store in dir
 	count    counters
 
+	descriptions descriptions
+
 	verification Verification
 	verified     sync.Map // keys that were checked; each is checked once
 

@@ -59,7 +59,7 @@ func (c Call[T]) settle(ctx context.Context, l *Larder, k key.Key, v computed[T]
 	s.keep = true
 	if !c.MemoryOnly {
 		from := len(at.text)
-		at.text = appendProvenance(at.text, c.Action, v.reads)
+		at.text = l.appendProvenance(ctx, at.text, c.Action, v.reads)
 		*at.record = store.Record{Key: e.key, Type: e.typ, Payload: payload, Cost: v.cost, Provenance: slices.Clip(at.text[from:])}
 		s.record = at.record
 	}
@@ -97,13 +97,13 @@ func (c Call[T]) warn(l *Larder, e *entry, reason string, err error) {
 	l.WarnOnce([2]string{name, reason}, "larder: a result is returned but not cached, and will be computed again: "+reason, "operation", name, "key", e.key, "error", err)
 }
 
-// put stores records and reports whether it did. If the store cannot take them, the
-// computation still succeeds.
+// put stores records, with the descriptions to which they refer, and reports whether it
+// did. If the store cannot take them, the computation still succeeds.
 func (l *Larder) put(ctx context.Context, records ...store.Record) bool {
 	if len(records) == 0 {
 		return true
 	}
-	err := l.store.Put(context.WithoutCancel(ctx), records...)
+	err := l.store.Put(context.WithoutCancel(ctx), append(l.descriptions.take(), records...)...)
 	if err == nil {
 		for _, r := range records {
 			l.count.bytesWritten.Add(int64(len(r.Payload)))
@@ -115,20 +115,4 @@ func (l *Larder) put(ctx context.Context, records ...store.Record) bool {
 		l.log.Warn("larder: results are computed but not cached", "error", err)
 	})
 	return false
-}
-
-// provenance returns the provenance of an action, for explanations.
-func provenance(a *key.Action, reads []Read) []byte { return appendProvenance(nil, a, reads) }
-
-// appendProvenance appends the provenance of an action. It drops what it cannot encode:
-// an explanation may be missing, the value may not.
-func appendProvenance(to []byte, a *key.Action, reads []Read) []byte {
-	parts := make([]key.Part, len(reads))
-	for i, r := range reads {
-		parts[i] = key.Part{Kind: key.ReadPart, Name: string(r.Kind) + " " + r.Name, Value: r.Digest.String(), Digest: key.DigestOf(r.Digest[:])}
-	}
-	if b, err := a.AppendProvenance(to, parts...); err == nil {
-		return b
-	}
-	return to
 }

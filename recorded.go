@@ -90,7 +90,7 @@ func (l *Larder) putRecorded(ctx context.Context, a *key.Action, k key.Key, read
 		return key.Key{}, err
 	}
 	if inStore {
-		l.put(ctx, store.Record{Key: k, Type: records.Recorded, Payload: payload, Cost: cost, Provenance: provenance(a, nil)})
+		l.put(ctx, store.Record{Key: k, Type: records.Recorded, Payload: payload, Cost: cost, Provenance: l.appendProvenance(ctx, nil, a, nil)})
 	}
 	if l.memory != nil {
 		l.memory.Put(k, &entry{value: t, typ: records.Recorded, key: k}, int64(len(payload))+entryOverhead, 0)

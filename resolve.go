@@ -83,5 +83,5 @@ func (c Call[T]) link(ctx context.Context, l *Larder, k, resolved key.Key, r Res
 	if len(r.Reads) > 0 {
 		target = resolved // it has recorded inputs to check
 	}
-	return &store.Record{Key: k, Link: target, Type: c.Value.Type, Cost: r.Cost, Provenance: provenance(c.Action, reads)}, nil
+	return &store.Record{Key: k, Link: target, Type: c.Value.Type, Cost: r.Cost, Provenance: l.appendProvenance(ctx, nil, c.Action, reads)}, nil
 }

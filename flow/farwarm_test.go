@@ -15,6 +15,7 @@ import (
 	_ "github.com/larder-data/larder/format/tfrecord"
 	_ "github.com/larder-data/larder/format/webdataset"
 	_ "github.com/larder-data/larder/format/zip"
+	"github.com/larder-data/larder/internal/app/records"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/objectstore/objectstoretest"
 	"github.com/larder-data/larder/pool"
@@ -46,6 +47,7 @@ func zipped(t *testing.T, n int) []byte {
 func evicted(t *testing.T, s *memory.Store) {
 	t.Helper()
 	var gone []key.Key
+	reader := records.ProvenanceReader{Store: s}
 	for info, err := range s.Records(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
@@ -54,7 +56,7 @@ func evicted(t *testing.T, s *memory.Store) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if bytes.Contains(b, []byte("block of a file at a place")) {
+		if op, _ := reader.Operation(t.Context(), b); op == "block of a file at a place" {
 			gone = append(gone, info.Key)
 		}
 	}

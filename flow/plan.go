@@ -73,7 +73,7 @@ func (f *Flow) plan(ctx context.Context, o RunOptions) (*planner, error) {
 	if err != nil {
 		return nil, requestError{err}
 	}
-	p := &planner{run: r, seen: map[placeAction]looked{}, kept: map[key.Key]bool{}, plans: map[string]*NodePlan{}, explain: explainer{run: r, last: map[string]map[int]use{}}}
+	p := &planner{run: r, seen: map[placeAction]looked{}, kept: map[key.Key]bool{}, plans: map[string]*NodePlan{}, explain: newExplainer(r)}
 	ctx = dataset.WithDryRunRecorder(ctx, &p.recorder)
 	r.leaveUnchanged(ctx)
 	for _, s := range r.states {

@@ -134,10 +134,8 @@ func (r *run) putWritten(ctx context.Context, w *writing, note *written) error {
 }
 
 // putNote stores a record that saves what nodes computed.
-func (r *run) putNote(ctx context.Context, rec store.Record, a *key.Action, nodes []writtenNode) (err error) {
-	if rec.Provenance, err = a.MarshalProvenance(); err != nil {
-		return err
-	}
+func (r *run) putNote(ctx context.Context, rec store.Record, a *key.Action, nodes []writtenNode) error {
+	rec.Provenance = a.MarshalProvenance()
 	for _, n := range nodes {
 		rec.Cost += n.Saved
 	}

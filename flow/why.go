@@ -10,6 +10,7 @@ import (
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/dataset"
 	"github.com/larder-data/larder/internal/app/explain"
+	"github.com/larder-data/larder/internal/app/records"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 )
@@ -79,8 +80,13 @@ func (x *explainer) reasons(ctx context.Context, s dataset.Sample) ([]string, er
 // explainer finds out why results would be computed.
 type explainer struct {
 	*run
-	last  map[string]map[int]use // what nodes used the last time, by sample
-	autos []bool                 // nodes that reach a checkpoint on which the run decides; nil until computed
+	provenance records.ProvenanceReader
+	last       map[string]map[int]use // what nodes used the last time, by sample
+	autos      []bool                 // nodes that reach a checkpoint on which the run decides; nil until computed
+}
+
+func newExplainer(r *run) explainer {
+	return explainer{run: r, provenance: records.ProvenanceReader{Store: r.Larder.Store()}, last: map[string]map[int]use{}}
 }
 
 // waits is the reason for computing results whose key depends on results that
@@ -134,14 +140,14 @@ func (x *explainer) difference(ctx context.Context, e *dataset.Execution, now *k
 	if last == x.Larder.Key(now.Key()) {
 		return "computed before, but no longer in the cache", nil
 	}
-	b, err := x.Larder.Store().Provenance(ctx, last)
+	b, err := x.provenance.Store.Provenance(ctx, last)
 	if errors.Is(err, store.ErrNotFound) {
 		return "changed since the last run, whose result is no longer in the cache", nil
 	}
 	if err != nil {
 		return "", err
 	}
-	before, err := key.UnmarshalProvenance(b)
+	before, err := x.provenance.Read(ctx, b)
 	if err != nil {
 		return "changed since the last run", nil
 	}

@@ -31,7 +31,10 @@ type Op struct {
 
 	described sync.Once
 	fixed     []Part // its part of Parts, computed once
-	encoded   []byte // the same as provenance
+	encoded   []byte // the same as CBOR
+
+	describing   sync.Mutex
+	descriptions map[string]*Description // by the encoding of names and kinds of inputs
 }
 
 // NewOp returns an operation. Parameters are matched by name: their order does not

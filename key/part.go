@@ -43,12 +43,15 @@ const (
 // last ones. Parts encodes the arguments again. It is meant for stored provenance, not
 // for every hit.
 func (a *Action) Parts() []Part {
-	return foldParts(slices.Concat(a.op.describe(), a.ownParts(nil)))
+	parts := a.argumentParts(slices.Clip(a.op.describe()))
+	for _, in := range a.inputs {
+		parts = append(parts, inputPart(in))
+	}
+	return foldParts(parts, maxParts)
 }
 
-// ownParts appends the parts that belong to the action and not to its operation.
-func (a *Action) ownParts(parts []Part) []Part {
-	parts = slices.Grow(parts, len(a.args)+len(a.inputs))
+// argumentParts appends the parts of the arguments.
+func (a *Action) argumentParts(parts []Part) []Part {
 	var names map[string]int
 	if len(a.args) > 0 {
 		names = map[string]int{}
@@ -66,9 +69,6 @@ func (a *Action) ownParts(parts []Part) []Part {
 	}
 	if a.shares {
 		parts = append(parts, sharingPart(ArgPart, func(e *encoder) error { return e.arguments(a.args) })...)
-	}
-	for _, in := range a.inputs {
-		parts = append(parts, inputPart(in))
 	}
 	return parts
 }
@@ -88,22 +88,22 @@ func (o *Op) describe() []Part {
 	return o.fixed
 }
 
-// foldParts bounds the number of parts: one part represents the excess.
-func foldParts(parts []Part) []Part {
+// foldParts bounds names, and the number of parts: one part represents the excess.
+func foldParts(parts []Part, limit int) []Part {
 	for i := range parts {
 		parts[i].Name = clip(parts[i].Name)
 	}
-	if len(parts) <= maxParts {
+	if len(parts) <= limit {
 		return parts
 	}
-	rest := parts[maxParts-1:]
+	rest := parts[limit-1:]
 	e := newEncoder(layerValue)
 	defer e.free()
 	for _, p := range rest {
 		e.string(p.Name)
 		e.raw(p.Digest[:])
 	}
-	return append(parts[:maxParts-1], Part{
+	return append(parts[:limit-1], Part{
 		Kind: rest[0].Kind, Name: fmt.Sprintf("(%d more)", len(rest)), Digest: e.digest(),
 	})
 }

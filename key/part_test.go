@@ -111,38 +111,118 @@ func TestPartsAreShort(t *testing.T) {
 				t.Errorf("%T: part %q has no digest", v, p.Name)
 			}
 		}
-		b, err := a.MarshalProvenance()
-		if err != nil {
-			t.Fatal(err)
-		}
-		back, err := UnmarshalProvenance(b)
-		if err != nil {
-			t.Errorf("%T: %v", v, err)
-		}
-		if diff := cmp.Diff(a.Parts(), back); diff != "" {
-			t.Error(diff)
+		for _, d := range []*Description{{}, a.Description()} {
+			p, err := ParseProvenance(a.AppendProvenance(nil, d.Key))
+			if err != nil || p.Description != d.Key {
+				t.Fatalf("%T: %v", v, err)
+			}
+			back, err := p.All(d.Bytes)
+			if err != nil {
+				t.Errorf("%T: %v", v, err)
+			}
+			if diff := cmp.Diff(a.Parts(), back); diff != "" {
+				t.Error(diff)
+			}
 		}
 	}
 }
 
-// TestProvenanceIsCBOR compares the hand-written bytes with those of an encoder.
+// TestProvenanceIsCBOR compares the hand-written bytes with those of an encoder, and what
+// is read from them with the parts.
 func TestProvenanceIsCBOR(t *testing.T) {
 	op := mustOp(t, "f", Version("1"), Param{"text", strings.Repeat("a", 30)})
-	for _, n := range []int{0, 1, 21, 22, 23, 253, 254, 2 * maxParts} {
+	for _, n := range []int{0, 1, 21, 22, 23, 253, 254, maxParts/2 - 3, maxParts/2 - 2, 2 * maxParts} {
 		inputs := make([]Input, n)
 		for i := range inputs {
-			inputs[i] = Input{Name: strings.Repeat("n", i%300), Ref: Content(DigestOf([]byte{byte(i)})), Kind: "txt"}
+			inputs[i] = Input{Name: strings.Repeat("n", i%30), Ref: Content(DigestOf([]byte{byte(i)})), Kind: "txt"}
+			if i%2 == 1 {
+				inputs[i].Ref = Result(Key(DigestOf([]byte{byte(i)})), "out")
+			}
 		}
-		a := op.Action(inputs...)
+		a := mustCall(t, op, i8{1}).WithInputs(inputs)
 		more := Part{Kind: ReadPart, Name: "file x", Digest: DigestOf(nil)}
-		got, err := a.MarshalProvenance(more)
+		all := foldParts(append(a.Parts(), more), maxParts)
+		check := func(got []byte, want encodedProvenance, description []byte) {
+			t.Helper()
+			want.Version = provenanceVersion
+			encoded, err := cbor.Marshal(want)
+			if err != nil || !bytes.Equal(got, encoded) {
+				t.Errorf("%d inputs: %v\n%x, want\n%x", n, err, got[:min(len(got), 200)], encoded[:min(len(encoded), 200)])
+			}
+			p, err := ParseProvenance(got)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if parts, err := p.All(description); err != nil || !slices.Equal(parts, all) {
+				t.Errorf("%d inputs: %v\n%v, want\n%v", n, err, parts, all)
+			}
+		}
+		empty := []byte{}
+		check(a.MarshalProvenance(more), encodedProvenance{Description: empty, Refs: empty, Parts: all}, nil)
+		d := a.Description()
+		if big := n > maxParts/2-3; (d == nil) != big {
+			t.Errorf("%d inputs: a description %v", n, d != nil)
+		}
+		if d == nil {
+			continue
+		}
+		want := encodedProvenance{Description: d.Key[:], Refs: []byte{}, Parts: append(a.argumentParts(nil), more)}
+		for _, in := range inputs {
+			want.Refs = append(want.Refs, in.Ref.name[:]...)
+		}
+		check(a.AppendProvenance(nil, d.Key, more), want, d.Bytes)
+	}
+}
+
+type i8 struct{ N int8 }
+
+// TestDescriptions checks which actions share a description, and that few are made.
+func TestDescriptions(t *testing.T) {
+	op := mustOp(t, "f", Version("1"), Param{"a", 1})
+	input := func(name, kind string, ref Ref) *Action { return op.Action(Input{Name: name, Kind: kind, Ref: ref}) }
+	one, two := Content(DigestOf([]byte("1"))), Content(DigestOf([]byte("2")))
+	base := input("a", "png", one).Description()
+	if other := input("a", "png", two).Description(); other != base {
+		t.Error("another content has another description")
+	}
+	others := []*Action{
+		op.Action(), input("b", "png", one), input("a", "jpg", one), input("a", "png", Result(Key(DigestOf(nil)), "")),
+		input("a", "png", Result(Key(DigestOf(nil)), "x")), mustOp(t, "f", Version("2"), Param{"a", 1}).Action(), mustOp(t, "f", Version("1"), Param{"a", 2}).Action(),
+	}
+	keys := map[Key]bool{base.Key: true}
+	for i, a := range others {
+		d := a.Description()
+		if keys[d.Key] {
+			t.Errorf("%d: the description of another action", i)
+		}
+		keys[d.Key] = true
+		p, err := ParseProvenance(a.AppendProvenance(nil, d.Key))
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := cbor.Marshal(provenance{Version: provenanceVersion, Parts: foldParts(append(a.Parts(), more))})
-		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%d inputs: %v\n%x, want\n%x", n, err, got[:min(len(got), 200)], want[:min(len(want), 200)])
+		if len(a.inputs) == 0 {
+			if parts, err := p.All(base.Bytes); err == nil {
+				t.Errorf("%d: the description of other inputs gives %v", i, parts)
+			}
 		}
+		if parts, err := p.All(nil); err == nil {
+			t.Errorf("%d: no description gives %v", i, parts)
+		}
+	}
+	if d := mustOp(t, "f", Version("1"), Param{"a", 1}).Action(Input{Name: "a", Kind: "png", Ref: two}).Description(); d.Key != base.Key {
+		t.Error("an equal operation has another description")
+	}
+	if input("a\xff", "", one).Description() != nil || input(strings.Repeat("n", maxShape), "", one).Description() != nil {
+		t.Error("a description of names that cannot be written")
+	}
+	some := 0
+	for i := range 2 * maxDescriptions {
+		if input(fmt.Sprint(i), "", one).Description() != nil {
+			some++
+		}
+	}
+	if some == 0 || some > maxDescriptions {
+		t.Errorf("%d descriptions", some)
 	}
 }
 
@@ -235,25 +315,29 @@ func TestEveryKeyDifferenceIsNamed(t *testing.T) {
 	}
 }
 
-func FuzzUnmarshalProvenance(f *testing.F) {
+func FuzzParseProvenance(f *testing.F) {
 	op, err := NewOp("f", Version("1"), Param{"a", 1})
 	if err != nil {
 		f.Fatal(err)
 	}
-	good, err := op.Action(Input{Name: "a", Ref: Content(DigestOf(nil))}).MarshalProvenance()
-	if err != nil {
-		f.Fatal(err)
+	a := op.Action(Input{Name: "a", Ref: Content(DigestOf(nil))})
+	d := a.Description()
+	good := a.AppendProvenance(nil, d.Key)
+	f.Add(good, d.Bytes)
+	f.Add(a.MarshalProvenance(), []byte{})
+	f.Add(good[:len(good)/2], d.Bytes)
+	f.Add(good, d.Bytes[:len(d.Bytes)/2])
+	f.Add([]byte{}, []byte{})
+	for _, b := range badProvenance {
+		f.Add(b, d.Bytes)
 	}
-	f.Add(good)
-	f.Add(good[:len(good)/2])
-	f.Add([]byte{})
-	f.Add([]byte{0x82, 0x01, 0x9a, 0xff, 0xff, 0xff, 0xff})       // a list longer than any
-	f.Add([]byte{0x82, 0x02, 0x80})                               // a later version
-	f.Add([]byte{0x82, 0x01, 0x81, 0xa1, 0x04, 0x42, 0x02, 0x02}) // a digest of another kind
-	f.Add([]byte{0x82, 0x01, 0x81, 0xa2, 0x01, 0x60, 0x01, 0x60}) // a duplicate field
-	f.Fuzz(func(t *testing.T, b []byte) {
-		parts, err := UnmarshalProvenance(b)
-		if err == nil && len(parts) > maxParts {
+	f.Fuzz(func(t *testing.T, b, description []byte) {
+		p, err := ParseProvenance(b)
+		if err != nil {
+			return
+		}
+		parts, err := p.All(description)
+		if err == nil && len(parts) > 3*maxParts {
 			t.Error("more parts than allowed")
 		}
 		if err != nil && parts != nil {
@@ -265,10 +349,24 @@ func FuzzUnmarshalProvenance(f *testing.F) {
 	})
 }
 
-func TestUnmarshalProvenanceErrors(t *testing.T) {
-	for _, b := range [][]byte{nil, {0x82, 0x02, 0x80}, {0x82, 0x01, 0x81, 0xa1, 0x04, 0x42, 0x02, 0x02}, {0x82, 0x01, 0x81, 0xa2, 0x01, 0x60, 0x01, 0x60}, {0x82, 0x01, 0x80, 0x00}, {0xf6}, {0x80}} {
-		if parts, err := UnmarshalProvenance(b); err == nil {
-			t.Errorf("%x: read as %v", b, parts)
+// badProvenance is no provenance.
+var badProvenance = [][]byte{
+	nil,
+	{0xf6},
+	{0x80},
+	{0x84, 0x03, 0x40, 0x40, 0x80},       // a later version
+	{0x84, 0x02, 0x41, 0x01, 0x40, 0x80}, // a key of one byte
+	{0x84, 0x02, 0x40, 0x41, 0x01, 0x80}, // a name of one byte
+	{0x84, 0x02, 0x40, 0x40, 0x80, 0x00}, // more bytes
+	{0x84, 0x02, 0x40, 0x40, 0x9a, 0xff, 0xff, 0xff, 0xff},       // a list longer than any
+	{0x84, 0x02, 0x40, 0x40, 0x81, 0xa1, 0x04, 0x42, 0x02, 0x02}, // a digest of another kind
+	{0x84, 0x02, 0x40, 0x40, 0x81, 0xa2, 0x01, 0x60, 0x01, 0x60}, // a duplicate field
+}
+
+func TestParseProvenanceErrors(t *testing.T) {
+	for _, b := range badProvenance {
+		if p, err := ParseProvenance(b); err == nil {
+			t.Errorf("%x: read as %v", b, p)
 		}
 	}
 }

@@ -2,20 +2,64 @@ package key
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/fxamacker/cbor/v2"
 )
 
-// provenanceVersion precedes the parts and changes with their format.
-const provenanceVersion = 1
+// Versions of the encodings of a [Provenance] and of a [Description].
+const (
+	provenanceVersion  = 2
+	descriptionVersion = 1
+)
 
-type provenance struct {
-	_       struct{} `cbor:",toarray"`
-	Version int
-	Parts   []Part
+// Bounds of the descriptions of one operation. Other actions have a complete provenance.
+const (
+	maxDescriptions = 32
+	maxShape        = 64 << 10 // bytes of names and kinds of inputs
+)
+
+// A Description is what many actions of an operation have in common: operation, code and
+// parameters, and names and kinds of the inputs. It is stored once, and the provenance of
+// each result refers to it.
+type Description struct {
+	Key   Key    // identifies it
+	Bytes []byte // CBOR; read-only
 }
+
+// A Provenance is the decoded provenance of a result: see [Action.AppendProvenance].
+type Provenance struct {
+	Description Key    // the key of a stored [Description], or zero if Parts is complete
+	Parts       []Part // those that the description does not hold
+	refs        []byte // the names of the inputs
+}
+
+// The encodings are CBOR arrays.
+type (
+	encodedProvenance struct {
+		_           struct{} `cbor:",toarray"`
+		Version     int
+		Description []byte // a key, or empty
+		Refs        []byte
+		Parts       []Part
+	}
+	encodedDescription struct {
+		_       struct{} `cbor:",toarray"`
+		Version int
+		Parts   []Part
+		Inputs  []encodedInput
+	}
+	encodedInput struct { // all of an input but the name of its Ref
+		_      struct{} `cbor:",toarray"`
+		Name   string
+		Kind   string
+		Ref    refKind
+		Output string
+	}
+)
 
 var decodeProvenance = func() cbor.DecMode {
 	m, err := cbor.DecOptions{
@@ -33,48 +77,104 @@ var decodeProvenance = func() cbor.DecMode {
 	return m
 }()
 
-// MarshalProvenance returns [Action.Parts] and more parts as CBOR (RFC 8949), to be
-// stored with the result. It is written by hand, because a general encoder took longer
-// than all other work on them.
-func (a *Action) MarshalProvenance(more ...Part) ([]byte, error) {
-	return a.AppendProvenance(nil, more...)
+// Description returns the description of the action, the same one for all actions of its
+// operation whose inputs have the same names and kinds. It returns nil if there are too
+// many parts, or too many other descriptions of the operation.
+func (a *Action) Description() *Description {
+	var room [256]byte
+	shape := appendHead(room[:0], cborArray, len(a.inputs))
+	for _, in := range a.inputs {
+		shape = append(shape, cborArray|4)
+		shape = appendText(appendText(shape, in.Name), in.Kind)
+		shape = appendText(append(shape, byte(in.Ref.kind)), in.Ref.output)
+	}
+	o := a.op
+	o.describing.Lock()
+	defer o.describing.Unlock()
+	if d, ok := o.descriptions[string(shape)]; ok {
+		return d
+	}
+	fixed := o.describe()
+	if len(fixed)+len(a.inputs) > maxParts/2 || len(o.descriptions) >= maxDescriptions || len(shape) > maxShape || !a.isText() {
+		return nil
+	}
+	b := append(make([]byte, 0, 8+len(o.encoded)+len(shape)), cborArray|3, descriptionVersion)
+	b = append(appendHead(b, cborArray, len(fixed)), o.encoded...)
+	d := &Description{Bytes: append(b, shape...)}
+	e := newEncoder(layerValue)
+	defer e.free()
+	e.string("description of an operation")
+	e.raw(d.Bytes)
+	d.Key = Key(e.digest())
+	if o.descriptions == nil {
+		o.descriptions = map[string]*Description{}
+	}
+	o.descriptions[string(shape)] = d
+	return d
 }
 
-// AppendProvenance is [Action.MarshalProvenance], but appends to b.
-func (a *Action) AppendProvenance(b []byte, more ...Part) ([]byte, error) {
-	fixed := a.op.describe()
+// isText reports whether names and kinds of the inputs can be strings of CBOR.
+func (a *Action) isText() bool {
+	return !slices.ContainsFunc(a.inputs, func(in Input) bool {
+		return !utf8.ValidString(in.Name) || !utf8.ValidString(in.Kind) || !utf8.ValidString(in.Ref.output)
+	})
+}
+
+// MarshalProvenance returns [Action.Parts] and more parts as CBOR (RFC 8949), without a
+// stored description.
+func (a *Action) MarshalProvenance(more ...Part) []byte {
+	return a.AppendProvenance(nil, Key{}, more...)
+}
+
+// AppendProvenance appends [Action.Parts] and more parts as CBOR (RFC 8949), to be stored
+// with the result. It leaves out what the description under the given key holds, which
+// must be that of [Action.Description], or in a namespace the key that represents it; with
+// the zero Key it leaves out nothing. It is written by hand, because a general encoder
+// took longer than all other work on them.
+func (a *Action) AppendProvenance(b []byte, description Key, more ...Part) []byte {
 	var room [4]Part // most actions have few
-	own := append(a.ownParts(room[:0]), more...)
-	if len(fixed)+len(own) > maxParts {
-		own = foldParts(append(a.Parts(), more...))
-		return appendCBOR(provenanceHead(b, len(own), own), own), nil
+	parts, refs := append(a.argumentParts(room[:0]), more...), len(a.inputs)*Size
+	if len(parts) > maxParts/2 {
+		description = Key{}
 	}
-	for i := range own {
-		own[i].Name = clip(own[i].Name)
+	if description.IsZero() {
+		parts, refs = append(a.Parts(), more...), 0
 	}
-	b = provenanceHead(b, len(fixed)+len(own), own, len(a.op.encoded))
-	return appendCBOR(append(b, a.op.encoded...), own), nil
+	parts = foldParts(parts, maxParts)
+	b = slices.Grow(b, sizeOf(parts)+refs)
+	b = append(b, cborArray|4, provenanceVersion)
+	if description.IsZero() {
+		b = appendHead(b, cborBytes, 0)
+	} else {
+		b = append(appendHead(b, cborBytes, Size), description[:]...)
+	}
+	b = appendHead(b, cborBytes, refs)
+	if refs > 0 {
+		for _, in := range a.inputs {
+			b = append(b, in.Ref.name[:]...)
+		}
+	}
+	return appendCBOR(appendHead(b, cborArray, len(parts)), parts)
 }
 
-// provenanceHead appends the head of n parts to b, and reserves memory for parts and
-// for more bytes.
-func provenanceHead(b []byte, n int, parts []Part, more ...int) []byte {
-	size := 16
+// sizeOf returns about how many bytes the parts take.
+func sizeOf(parts []Part) int {
+	size := 2*Size + 16
 	for _, p := range parts {
 		size += 64 + len(p.Kind) + len(p.Name) + len(p.Value)
 	}
-	for _, m := range more {
-		size += m
-	}
-	return appendHead(append(slices.Grow(b, size), cborArray|2, provenanceVersion), cborArray, n)
+	return size
+}
+
+func appendText(b []byte, text string) []byte {
+	return append(appendHead(b, cborText, len(text)), text...)
 }
 
 func appendCBOR(b []byte, parts []Part) []byte {
 	for _, p := range parts {
 		b = append(b, cborMap|4)
 		for i, text := range [...]string{p.Kind, p.Name, p.Value} {
-			b = append(b, byte(i+1))
-			b = append(appendHead(b, cborText, len(text)), text...)
+			b = appendText(append(b, byte(i+1)), text)
 		}
 		b = append(b, 4)
 		b = append(appendHead(b, cborBytes, len(p.Digest)), p.Digest[:]...)
@@ -104,20 +204,76 @@ func appendHead(b []byte, major byte, n int) []byte {
 	}
 }
 
-// UnmarshalProvenance parses the output of [Action.MarshalProvenance]. Anything else is
-// an error.
-func UnmarshalProvenance(b []byte) ([]Part, error) {
-	var p provenance
+// ParseProvenance parses the output of [Action.AppendProvenance]. Anything else is an
+// error. The result does not refer to b.
+func ParseProvenance(b []byte) (Provenance, error) {
+	var p encodedProvenance
 	if err := decodeProvenance.Unmarshal(b, &p); err != nil {
-		return nil, fmt.Errorf("key: provenance: %w", err)
+		return Provenance{}, fmt.Errorf("key: provenance: %w", err)
 	}
-	if p.Version != provenanceVersion {
-		return nil, fmt.Errorf("key: provenance has version %d; this program reads version %d", p.Version, provenanceVersion)
+	switch {
+	case p.Version != provenanceVersion:
+		return Provenance{}, fmt.Errorf("key: provenance has version %d; this program reads version %d", p.Version, provenanceVersion)
+	case len(p.Description) != 0 && len(p.Description) != Size, len(p.Refs)%Size != 0, len(p.Description) == 0 && len(p.Refs) > 0:
+		return Provenance{}, errors.New("key: provenance: a name has another length")
 	}
-	for _, part := range p.Parts {
+	var description Key
+	copy(description[:], p.Description)
+	return Provenance{Description: description, Parts: p.Parts, refs: p.Refs}, checkParts(p.Parts)
+}
+
+// All returns all parts; description is the stored [Description.Bytes]. Without a
+// description, or with that of other inputs, it is an error.
+func (p Provenance) All(description []byte) ([]Part, error) {
+	if p.Description.IsZero() {
+		return p.Parts, nil
+	}
+	d, err := parseDescription(description)
+	if err != nil {
+		return nil, err
+	}
+	if len(d.Inputs)*Size != len(p.refs) {
+		return nil, errors.New("key: provenance: it has other inputs than the description of its operation")
+	}
+	// Arguments, inputs, recorded inputs: as in Action.Parts, and then more.
+	at := slices.IndexFunc(p.Parts, func(p Part) bool { return p.Kind == ReadPart })
+	if at < 0 {
+		at = len(p.Parts)
+	}
+	parts := append(slices.Clip(d.Parts), p.Parts[:at]...)
+	for i, in := range d.Inputs {
+		ref := Ref{kind: in.Ref, output: in.Output, name: [Size]byte(p.refs[i*Size:])}
+		part := inputPart(Input{Name: in.Name, Kind: in.Kind, Ref: ref})
+		part.Name = clip(part.Name)
+		parts = append(parts, part)
+	}
+	return append(parts, p.Parts[at:]...), nil
+}
+
+// DescribedParts returns the parts in a stored [Description.Bytes]: those of the operation.
+func DescribedParts(description []byte) ([]Part, error) {
+	d, err := parseDescription(description)
+	return d.Parts, err
+}
+
+func parseDescription(b []byte) (d encodedDescription, err error) {
+	if err := decodeProvenance.Unmarshal(b, &d); err != nil {
+		return encodedDescription{}, fmt.Errorf("key: description of an operation: %w", err)
+	}
+	if d.Version != descriptionVersion {
+		return encodedDescription{}, fmt.Errorf("key: description of an operation has version %d; this program reads version %d", d.Version, descriptionVersion)
+	}
+	if err := checkParts(d.Parts); err != nil {
+		return encodedDescription{}, err
+	}
+	return d, nil
+}
+
+func checkParts(parts []Part) error {
+	for _, part := range parts {
 		if part.Digest[0] != tagDigest {
-			return nil, fmt.Errorf("key: provenance: part %s %s has no digest", part.Kind, part.Name)
+			return fmt.Errorf("key: provenance: part %s %s has no digest", part.Kind, part.Name)
 		}
 	}
-	return p.Parts, nil
+	return nil
 }

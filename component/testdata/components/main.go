@@ -17,6 +17,7 @@ import (
 	"github.com/larder-data/larder/component"
 	"github.com/larder-data/larder/component/testdata/components/own"
 	"github.com/larder-data/larder/dataset"
+	"github.com/larder-data/larder/internal/app/records"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/mapper"
 	_ "github.com/larder-data/larder/mapper/schema"
@@ -137,15 +138,12 @@ func filter(env *component.Env) {
 		fmt.Printf("filter\terror\t%v\n", err)
 		return
 	}
+	reader := records.ProvenanceReader{Store: env.Larder.Store()}
 	for r, err := range env.Larder.Store().Records(ctx) {
 		if err != nil {
 			panic(err)
 		}
-		b, err := env.Larder.Store().Provenance(ctx, r.Key)
-		if err != nil {
-			continue
-		}
-		parts, err := key.UnmarshalProvenance(b)
+		parts, err := reader.Parts(ctx, r.Key)
 		if err != nil || len(parts) == 0 || parts[0].Value != "filter" {
 			continue
 		}

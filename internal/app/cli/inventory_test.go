@@ -50,10 +50,6 @@ func kept[T any](t *testing.T, name string, n int, v T) store.Record {
 		t.Fatal(err)
 	}
 	a := op.Action(key.Input{Name: "image", Ref: key.Content(key.DigestOf(nil)), Kind: "png/1"})
-	p, err := a.MarshalProvenance()
-	if err != nil {
-		t.Fatal(err)
-	}
 	value, err := codec.For[T]()
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +58,7 @@ func kept[T any](t *testing.T, name string, n int, v T) store.Record {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return store.Record{Key: a.Key(), Type: value.Type, Payload: payload, Cost: 1500 * time.Millisecond, Created: made, Provenance: p}
+	return store.Record{Key: a.Key(), Type: value.Type, Payload: payload, Cost: 1500 * time.Millisecond, Created: made, Provenance: a.MarshalProvenance()}
 }
 
 // filledCache is a cache directory with two values of "area", a pinned link to the first of

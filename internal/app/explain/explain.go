@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder"
+	"github.com/larder-data/larder/internal/app/records"
 	"github.com/larder-data/larder/internal/codeid/analysis"
 	"github.com/larder-data/larder/internal/codeid/known"
 	"github.com/larder-data/larder/key"
@@ -38,7 +39,8 @@ func Nearest(ctx context.Context, l *larder.Larder, a *key.Action) (Difference, 
 // Record compares a stored result with older ones of the same operation.
 func Record(ctx context.Context, l *larder.Larder, k key.Key) (Difference, error) {
 	k = l.Key(k)
-	parts, err := parts(ctx, l.Store(), k)
+	reader := records.ProvenanceReader{Store: l.Store()}
+	parts, err := reader.Parts(ctx, k)
 	if err != nil {
 		return Difference{}, err
 	}
@@ -53,14 +55,6 @@ func Record(ctx context.Context, l *larder.Larder, k key.Key) (Difference, error
 	return Difference{}, fmt.Errorf("explain: %s: %w", k, store.ErrNotFound)
 }
 
-func parts(ctx context.Context, s store.Records, k key.Key) ([]key.Part, error) {
-	b, err := s.Provenance(ctx, k)
-	if err != nil {
-		return nil, err
-	}
-	return key.UnmarshalProvenance(b)
-}
-
 func operation(parts []key.Part) string {
 	for _, p := range parts {
 		if p.Kind == key.OpPart {
@@ -73,6 +67,7 @@ func operation(parts []key.Part) string {
 func nearest(ctx context.Context, l *larder.Larder, name string, now []key.Part, own key.Key, before time.Time) (Difference, error) {
 	best := Difference{Node: name}
 	var changes []key.Change
+	reader := records.ProvenanceReader{Store: l.Store()}
 	for info, err := range l.Store().Records(ctx) {
 		if err != nil {
 			return best, err
@@ -80,9 +75,16 @@ func nearest(ctx context.Context, l *larder.Larder, name string, now []key.Part,
 		if info.Key == own || !before.IsZero() && !info.Created.Before(before) {
 			continue
 		}
-		then, err := parts(ctx, l.Store(), info.Key)
-		if err != nil || operation(then) != name {
+		provenance, err := reader.Store.Provenance(ctx, info.Key)
+		if err != nil {
+			continue
+		}
+		if op, _ := reader.Operation(ctx, provenance); op != name {
 			continue // unreadable parts explain nothing
+		}
+		then, err := reader.Read(ctx, provenance)
+		if err != nil {
+			continue
 		}
 		diff := key.Diff(comparable(then), comparable(now))
 		if len(diff) == 0 {

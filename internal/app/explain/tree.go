@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/larder-data/larder/internal/app/records"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 )
@@ -38,12 +39,13 @@ func TreeOf(ctx context.Context, s store.Records, k key.Key) (Tree, error) {
 		infos[info.Key] = info
 	}
 	var t Tree
+	reader := records.ProvenanceReader{Store: s}
 	seen := map[key.Key]bool{k: true}
 	queue := []key.Key{k}
 	for len(queue) > 0 && len(t.Nodes) < maxTree {
 		k := queue[0]
 		queue = queue[1:]
-		node, from := treeNode(ctx, s, infos, k)
+		node, from := treeNode(ctx, &reader, infos, k)
 		for _, f := range from {
 			node.From = append(node.From, f.String())
 			if !seen[f] {
@@ -57,7 +59,7 @@ func TreeOf(ctx context.Context, s store.Records, k key.Key) (Tree, error) {
 	return t, nil
 }
 
-func treeNode(ctx context.Context, s store.Records, infos map[key.Key]store.Info, k key.Key) (n TreeNode, from []key.Key) {
+func treeNode(ctx context.Context, reader *records.ProvenanceReader, infos map[key.Key]store.Info, k key.Key) (n TreeNode, from []key.Key) {
 	n = TreeNode{ID: k.String(), Label: k.String()[:11], Note: "not in the store"}
 	info, ok := infos[k]
 	if !ok {
@@ -69,7 +71,7 @@ func treeNode(ctx context.Context, s store.Records, infos map[key.Key]store.Info
 		value = infos[info.Link]
 	}
 	n.Note = fmt.Sprintf("%s, %v to compute", bytesText(value.Size), value.Cost.Round(time.Microsecond))
-	parts, err := parts(ctx, s, k)
+	parts, err := reader.Parts(ctx, k)
 	if errors.Is(err, store.ErrNotFound) {
 		return n, nil
 	}
@@ -86,7 +88,7 @@ func treeNode(ctx context.Context, s store.Records, infos map[key.Key]store.Info
 		}
 		word, _, _ := strings.Cut(p.Value, " ")
 		if in, err := key.ParseKey(word); err == nil {
-			from = append(from, keyIn(s, in))
+			from = append(from, keyIn(reader.Store, in))
 		}
 	}
 	return n, from

@@ -24,11 +24,7 @@ func BenchmarkNodes(b *testing.B) {
 		}
 		in := key.Input{Name: "image", Ref: key.Content(key.DigestOf([]byte(fmt.Sprint(i)))), Kind: "jpeg/1"}
 		a := op.Action(in)
-		p, err := a.MarshalProvenance()
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := s.Put(b.Context(), store.Record{Key: a.Key(), Payload: []byte("value"), Provenance: p}); err != nil {
+		if err := s.Put(b.Context(), store.Record{Key: a.Key(), Payload: []byte("value"), Provenance: a.MarshalProvenance()}); err != nil {
 			b.Fatal(err)
 		}
 	}

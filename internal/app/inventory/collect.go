@@ -109,6 +109,9 @@ func (c *collection) wasted(r Record) bool {
 	if c.stays(r) || c.OlderThan == 0 && c.Nodes.IsAll() {
 		return false
 	}
+	if r.Kind == Operation && c.OlderThan > 0 { // the use of results does not use it
+		return false
+	}
 	return c.Nodes.has(r) && c.now.Sub(r.Used) >= c.OlderThan
 }
 

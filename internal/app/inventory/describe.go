@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/larder-data/larder/internal/app/records"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 )
@@ -35,7 +36,8 @@ func Describe(ctx context.Context, s store.Store, r Record) (Description, error)
 	if err != nil {
 		return d, err
 	}
-	if parts, err := key.UnmarshalProvenance(p); err == nil {
+	reader := records.ProvenanceReader{Store: s}
+	if parts, err := reader.Read(ctx, p); err == nil {
 		d.Parts = parts
 	}
 	for info, err := range s.Records(ctx) {

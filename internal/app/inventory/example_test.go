@@ -45,5 +45,5 @@ func Example() {
 	fmt.Println(imported.Records, "imported", err)
 	// Output:
 	// shout 2
-	// 2 imported <nil>
+	// 3 imported <nil>
 }

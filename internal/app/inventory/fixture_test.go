@@ -55,11 +55,7 @@ func record[T any](t testing.TB, name string, n int, v T) store.Record {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := a.MarshalProvenance()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return store.Record{Key: a.Key(), Type: value.Type, Payload: payload, Cost: time.Second, Provenance: p}
+	return store.Record{Key: a.Key(), Type: value.Type, Payload: payload, Cost: time.Second, Provenance: a.MarshalProvenance()}
 }
 
 // link returns a record of the operation that leads to another.

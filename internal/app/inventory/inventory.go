@@ -46,7 +46,6 @@ import (
 	"unicode"
 
 	"github.com/larder-data/larder/internal/app/records"
-	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 )
 
@@ -66,6 +65,8 @@ const (
 	// FileDigest is the digest of a file, so that an unchanged file is not read
 	// again. It is valid on one machine only.
 	FileDigest Kind = "file digest"
+	// Operation describes the operation of many results, whose provenance refers to it.
+	Operation Kind = "operation"
 	// Unexplained is a value without provenance.
 	Unexplained Kind = "unexplained"
 )
@@ -84,6 +85,11 @@ type Record struct {
 	// exec by their commands; empty if the name suffices.
 	Detail string
 	Kind   Kind
+}
+
+// isResult reports whether the cost of r is that of a computation, and of no other record.
+func (r Record) isResult() bool {
+	return r.Kind != Link && r.Kind != RecordedInputs && r.Kind != Operation
 }
 
 // Label returns the name of the record's node with its detail.
@@ -111,6 +117,8 @@ func kindOf(i store.Info) Kind {
 		return RecordedInputs
 	case i.Type == records.FileDigest:
 		return FileDigest
+	case i.Type == records.Description:
+		return Operation
 	}
 	return Value
 }
@@ -119,6 +127,7 @@ func kindOf(i store.Info) Kind {
 // without holding records. It reads provenance only of records that have one.
 func Records(ctx context.Context, s store.Records, sel Selection) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
+		reader := records.ProvenanceReader{Store: s}
 		for info, err := range s.Records(ctx) {
 			if err != nil {
 				yield(Record{}, err)
@@ -127,7 +136,7 @@ func Records(ctx context.Context, s store.Records, sel Selection) iter.Seq2[Reco
 			if len(sel.nodes) == 0 && !sel.hasPrefixOf(info.Key) {
 				continue
 			}
-			r, err := explain(ctx, s, info)
+			r, err := explain(ctx, &reader, info)
 			if errors.Is(err, store.ErrNotFound) {
 				continue // it was removed, or is damaged
 			}
@@ -143,39 +152,30 @@ func Records(ctx context.Context, s store.Records, sel Selection) iter.Seq2[Reco
 }
 
 // explain finds the node of a record.
-func explain(ctx context.Context, s store.Records, info store.Info) (Record, error) {
+func explain(ctx context.Context, reader *records.ProvenanceReader, info store.Info) (Record, error) {
 	r := Record{Info: info, Kind: kindOf(info)}
-	if r.Kind == FileDigest {
+	switch r.Kind {
+	case FileDigest:
 		r.Node = FileDigestNode
 		return r, nil
+	case Operation:
+		r.Node, r.Detail = reader.Described(ctx, info.Key)
+	default:
+		p, err := reader.Store.Provenance(ctx, info.Key)
+		if err != nil {
+			return r, err
+		}
+		r.Node, r.Detail = reader.Operation(ctx, p)
 	}
-	p, err := s.Provenance(ctx, info.Key)
-	if err != nil {
-		return r, err
-	}
-	if r.Node, r.Detail = operation(p); r.Node == "" {
+	// Safe for a terminal: a name in an imported record may be arbitrary.
+	r.Node, r.Detail = strings.Map(visible, r.Node), strings.Map(visible, strings.Join(strings.Fields(r.Detail), " "))
+	if r.Node == "" {
 		r.Node = UnexplainedNode
 		if r.Kind == Value {
 			r.Kind = Unexplained
 		}
 	}
 	return r, nil
-}
-
-// operation returns the name of the operation in a provenance and its detail; "" if
-// it cannot be read. The result is safe for a terminal: a name in an imported
-// record may be arbitrary.
-func operation(provenance []byte) (name, detail string) {
-	parts, err := key.UnmarshalProvenance(provenance)
-	if err != nil {
-		return "", ""
-	}
-	for _, p := range parts {
-		if p.Kind == key.OpPart {
-			return strings.Map(visible, p.Value), strings.Map(visible, strings.Join(strings.Fields(p.Name), " "))
-		}
-	}
-	return "", ""
 }
 
 // visible replaces unprintable characters, which may control a terminal.

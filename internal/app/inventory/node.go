@@ -13,9 +13,9 @@ import (
 // A Node sums up the records of one operation.
 type Node struct {
 	Name    string
-	Detail  string // as in Record
-	Records int64  // without links
-	Links   int64
+	Detail  string        // as in Record
+	Records int64         // without links
+	Links   int64         // also lists of recorded inputs, and descriptions
 	Pinned  int64         // of both
 	Bytes   int64         // of payload
 	Cost    time.Duration // time that computing all of them took
@@ -29,7 +29,7 @@ type Node struct {
 func (n Node) IsBookkeeping() bool { return n.Name == FileDigestNode || n.Name == UnexplainedNode }
 
 func (n *Node) add(r Record) {
-	if r.Kind == Link || r.Kind == RecordedInputs {
+	if !r.isResult() {
 		n.Links++
 	} else {
 		n.Records++

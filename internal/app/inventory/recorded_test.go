@@ -37,11 +37,11 @@ func TestRecordedInputsAreNoResults(t *testing.T) {
 		}
 		kinds[r.Kind]++
 	}
-	if kinds[inventory.Value] != 1 || kinds[inventory.RecordedInputs] != 1 || len(kinds) != 2 {
+	if kinds[inventory.Value] != 1 || kinds[inventory.RecordedInputs] != 1 || kinds[inventory.Operation] != 1 || len(kinds) != 3 {
 		t.Errorf("kinds: %v", kinds)
 	}
 	nodes, err := inventory.Nodes(t.Context(), l.Store(), inventory.Selection{})
-	if err != nil || len(nodes) != 1 || nodes[0].Records != 1 || nodes[0].Links != 1 {
+	if err != nil || len(nodes) != 1 || nodes[0].Records != 1 || nodes[0].Links != 2 {
 		t.Errorf("nodes: %+v, %v", nodes, err)
 	}
 }

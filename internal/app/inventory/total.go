@@ -34,7 +34,7 @@ func Totals(ctx context.Context, s store.Store) (t Total, err error) {
 		k := kinds[r.Kind]
 		k.Records++
 		k.Bytes += r.Size
-		if r.Kind != Link && r.Kind != RecordedInputs {
+		if r.isResult() {
 			k.Cost += r.Cost
 			t.Cost += r.Cost
 		}
@@ -43,7 +43,7 @@ func Totals(ctx context.Context, s store.Store) (t Total, err error) {
 			t.Pinned++
 		}
 	}
-	for _, kind := range []Kind{Value, Link, RecordedInputs, FileDigest, Unexplained} {
+	for _, kind := range []Kind{Value, Link, RecordedInputs, Operation, FileDigest, Unexplained} {
 		if k, ok := kinds[kind]; ok {
 			k.Kind = kind
 			t.Kinds = append(t.Kinds, k)

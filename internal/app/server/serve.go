@@ -159,15 +159,22 @@ func (s *Server) isEnding() bool {
 	return s.ending
 }
 
+// firstClient is the least time for which a server waits for its first client, which may
+// have started it and be busy.
+const firstClient = 5 * time.Second
+
 // wait returns when no more connections are to be accepted.
 func (s *Server) wait(ctx context.Context) {
+	patience := max(s.options.Idle, firstClient)
 	for {
 		s.mu.Lock()
 		n, changed := len(s.conns), s.changed
 		s.mu.Unlock()
 		var idle <-chan time.Time
-		if n == 0 && s.options.Idle > 0 {
-			idle = time.After(s.options.Idle) // the collector frees an unused timer
+		if n > 0 {
+			patience = s.options.Idle
+		} else if s.options.Idle > 0 {
+			idle = time.After(patience) // the collector frees an unused timer
 		}
 		select {
 		case <-changed:

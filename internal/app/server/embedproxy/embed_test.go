@@ -19,6 +19,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/larder-data/larder/internal/app/records"
 	"github.com/larder-data/larder/key"
 )
 
@@ -410,11 +411,8 @@ func TestProvenance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	provenance, err := b.h.o.Larder.Store().Provenance(t.Context(), w.calls[0].Action.Key())
-	if err != nil {
-		t.Fatal(err)
-	}
-	parts, err := key.UnmarshalProvenance(provenance)
+	reader := records.ProvenanceReader{Store: b.h.o.Larder.Store()}
+	parts, err := reader.Parts(t.Context(), w.calls[0].Action.Key())
 	if err != nil {
 		t.Fatal(err)
 	}
