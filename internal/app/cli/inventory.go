@@ -76,6 +76,9 @@ func explainBookkeeping(w io.Writer, nodes map[string]bool) {
 	if nodes[inventory.FileDigestNode] {
 		fmt.Fprintf(w, "%s: digests of files, so that unchanged files are not read again\n", inventory.FileDigestNode)
 	}
+	if nodes[inventory.OperationsNode] {
+		fmt.Fprintf(w, "%s: operations, code and parameters of the results, for explanations\n", inventory.OperationsNode)
+	}
 	if nodes[inventory.UnexplainedNode] {
 		fmt.Fprintf(w, "%s: results that do not say what they were computed from\n", inventory.UnexplainedNode)
 	}

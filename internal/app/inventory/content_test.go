@@ -175,9 +175,6 @@ func TestParcel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Kind == inventory.Operation {
-			continue
-		}
 		d, err := inventory.Describe(t.Context(), s, r)
 		if err != nil {
 			t.Fatal(err)

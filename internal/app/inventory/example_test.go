@@ -45,5 +45,6 @@ func Example() {
 	fmt.Println(imported.Records, "imported", err)
 	// Output:
 	// shout 2
+	// (operations) 1
 	// 3 imported <nil>
 }

@@ -76,6 +76,9 @@ func (x *exporter) record(ctx context.Context, k key.Key) (bool, error) {
 	if err == nil {
 		r.Provenance, err = x.s.Provenance(ctx, k)
 	}
+	if p, perr := key.ParseProvenance(r.Provenance); err == nil && perr == nil && !p.Description.IsZero() {
+		_, err = x.record(ctx, p.Description)
+	}
 	if err == nil && !r.Link.IsZero() {
 		var led bool
 		if led, err = x.record(ctx, r.Link); err == nil && !led {

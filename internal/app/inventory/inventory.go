@@ -74,13 +74,14 @@ const (
 // Names of nodes for records without one.
 const (
 	FileDigestNode  = "(file digests)"
+	OperationsNode  = "(operations)"
 	UnexplainedNode = "(unexplained)"
 )
 
 // A Record is a stored record with its node.
 type Record struct {
 	store.Info
-	Node string // the operation that computed it, FileDigestNode or UnexplainedNode
+	Node string // the operation that computed it, or one of the constants
 	// Detail distinguishes operations with the same name, such as those of mapper
 	// exec by their commands; empty if the name suffices.
 	Detail string
@@ -159,7 +160,8 @@ func explain(ctx context.Context, reader *records.ProvenanceReader, info store.I
 		r.Node = FileDigestNode
 		return r, nil
 	case Operation:
-		r.Node, r.Detail = reader.Described(ctx, info.Key)
+		r.Node = OperationsNode
+		return r, nil
 	default:
 		p, err := reader.Store.Provenance(ctx, info.Key)
 		if err != nil {

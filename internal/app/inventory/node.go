@@ -15,7 +15,7 @@ type Node struct {
 	Name    string
 	Detail  string        // as in Record
 	Records int64         // without links
-	Links   int64         // also lists of recorded inputs, and descriptions
+	Links   int64        
 	Pinned  int64         // of both
 	Bytes   int64         // of payload
 	Cost    time.Duration // time that computing all of them took
@@ -26,13 +26,17 @@ type Node struct {
 
 // IsBookkeeping reports whether n represents records that are not results, rather
 // than an operation.
-func (n Node) IsBookkeeping() bool { return n.Name == FileDigestNode || n.Name == UnexplainedNode }
+func (n Node) IsBookkeeping() bool {
+	return n.Name == FileDigestNode || n.Name == OperationsNode || n.Name == UnexplainedNode
+}
 
 func (n *Node) add(r Record) {
-	if !r.isResult() {
+	if r.Kind == Link || r.Kind == RecordedInputs {
 		n.Links++
 	} else {
 		n.Records++
+	}
+	if r.isResult() {
 		n.Cost += r.Cost
 	}
 	if r.Pinned {

@@ -54,13 +54,6 @@ func (r *ProvenanceReader) Operation(ctx context.Context, provenance []byte) (na
 	return d.name, d.detail
 }
 
-// Described returns the name and the detail of the operation whose description is stored
-// under k, or "".
-func (r *ProvenanceReader) Described(ctx context.Context, k key.Key) (name, detail string) {
-	d := r.described(ctx, k)
-	return d.name, d.detail
-}
-
 func (r *ProvenanceReader) described(ctx context.Context, k key.Key) described {
 	if k.IsZero() {
 		return described{}

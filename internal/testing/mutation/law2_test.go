@@ -64,7 +64,7 @@ var onceComputed = law{
 		{"return a result if a function ends its goroutine", "internal/proc/singleflight/singleflight.go", "		c.Err = errGoexit // replaced unless fn ends its goroutine\n", "		_ = c\n", []string{"internal/proc/singleflight.TestPanicsAndGoexitAreErrors"}},
 		{"let goroutines compute the same key concurrently", "do.go", "l.flight.Do(ctx, k, c.Action.Op().Name(), func", "(&Larder{}).flight.Do(ctx, k, \"\", func", []string{".TestMemoryOnlyAmongGoroutines"}},
 		{"cache an error", "compute.go", "	v, err := c.run(ctx, l)\n	if err != nil {\n", "	v, err := c.run(ctx, l)\n	if err != nil && l == nil {\n", []string{".TestDoDoesNotKeepErrors"}},
-		{"do not store results", "record.go", "	err := l.store.Put(context.WithoutCancel(ctx), records...)\n", "	err := context.Cause(ctx)\n", []string{".TestDoComputesOnce"}},
+		{"do not store results", "record.go", "	err := l.store.Put(context.WithoutCancel(ctx), append(l.descriptions.take(), records...)...)\n", "	err := context.Cause(ctx)\n", []string{".TestDoComputesOnce"}},
 		{"do not acquire the lease", "compute.go", "	release, err := l.lease(ctx, k)\n", "	release, err := func() {}, context.Cause(ctx)\n", []string{".TestDoAmongLarders"}},
 		{"do not look in the store again after acquiring the lease", "compute.go", "	if r, ok := c.findInStore(ctx, l, k, l.reads.Get); ok {\n		return c.outcome(r)\n	}\n	return c.compute(ctx, l, k)\n", "	return c.compute(ctx, l, k)\n", []string{".TestDoAmongLarders"}},
 		{"let two goroutines hold a key", "store/internal/lease/lease.go", "s.held = make(chan struct{}, 1)", "s.held = make(chan struct{}, 2)", []string{"store/internal/lease.TestWaitersTakeTurns"}},

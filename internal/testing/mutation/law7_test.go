@@ -2,7 +2,10 @@ package mutation
 
 var explained = law{
 	shows: map[string]string{
-		"internal/app/cli.TestWhyAndTreeOfLazyValues": "larder why and larder tree explain values of programs",
+		".TestDescriptions": "results share the description of their operation, and a lost one is stored again",
+		"internal/app/inventory.TestExportedResultsAreExplained": "descriptions of operations are exported with results",
+		"internal/app/inventory.TestOldDescriptionsStay":         "results in use stay explained when old records are removed",
+		"internal/app/cli.TestWhyAndTreeOfLazyValues":            "larder why and larder tree explain values of programs",
 		"key.TestDiff":                                      "any single difference between two actions is named, with both values",
 		"key.TestEveryKeyDifferenceIsNamed":                 "whenever two keys differ, the reported parts differ",
 		"key.TestParts":                                     "an action lists its operation, code, parameters, arguments and inputs",
@@ -33,6 +36,10 @@ var explained = law{
 		{"copy rows without comparing the manifest", "flow/incremental.go", "return was, err == nil && sumOf(was) == sum", "return was, err == nil", []string{"flow.TestPiecesBesideOtherManifests"}},
 		{"note copied rows at their old positions", "flow/manifest.go", "if !yield(had[i].at-c.Was+c.Now, had[i].use(m)) {", "if !yield(had[i].at, had[i].use(m)) {", []string{"flow.TestPiecesAreWhatAFreshRunWrites"}},
 		{"count rows that a run would copy", "flow/planner.go", "		copied = p.copiedPieces(ctx, w, data)\n", "", []string{"flow.TestPiecesOfResultsThatAreGone"}},
-		{"do not follow the inputs of a result in a tree", "internal/app/explain/tree.go", "			from = append(from, keyIn(s, in))\n", "			_ = in\n", []string{"internal/app/cli.TestWhyAndTreeOfLazyValues"}},
+		{"do not store the description of an operation", "described.go", "	missing := all.missing\n", "	var missing []store.Record\n", []string{".TestDescriptions"}},
+		{"do not look for a description again", "described.go", "if now.Sub(seen) <= describedFor {", "if !seen.IsZero() {", []string{".TestDescriptions"}},
+		{"export no description of the operation", "internal/app/inventory/export.go", "		_, err = x.record(ctx, p.Description)\n", "", []string{"internal/app/inventory.TestExportedResultsAreExplained"}},
+		{"remove old descriptions of operations in use", "internal/app/inventory/collect.go", "if r.Kind == Operation && c.OlderThan > 0 {", "if false {", []string{"internal/app/inventory.TestOldDescriptionsStay"}},
+		{"do not follow the inputs of a result in a tree", "internal/app/explain/tree.go", "			from = append(from, keyIn(reader.Store, in))\n", "			_ = in\n", []string{"internal/app/cli.TestWhyAndTreeOfLazyValues"}},
 	},
 }
