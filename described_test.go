@@ -60,7 +60,7 @@ func TestDescriptions(t *testing.T) {
 			t.Error("an explanation without the description")
 		}
 		do(of("a"))
-		time.Sleep(2 * time.Second)
+		<-time.After(2 * time.Second)
 		do(of("c"))
 		if !explained(of("a")) || !explained(of("c")) {
 			t.Error("no explanation after the description was stored again")

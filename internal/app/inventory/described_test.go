@@ -76,7 +76,7 @@ func TestExportedResultsAreExplained(t *testing.T) {
 func TestOldDescriptionsStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, a := computed(t)
-		time.Sleep(48 * time.Hour)
+		<-time.After(48 * time.Hour)
 		if _, err := s.Get(t.Context(), a.Key()); err != nil {
 			t.Fatal(err)
 		}

@@ -13,9 +13,9 @@ import (
 // A Node sums up the records of one operation.
 type Node struct {
 	Name    string
-	Detail  string        // as in Record
-	Records int64         // without links
-	Links   int64        
+	Detail  string // as in Record
+	Records int64  // without links
+	Links   int64
 	Pinned  int64         // of both
 	Bytes   int64         // of payload
 	Cost    time.Duration // time that computing all of them took
