@@ -43,7 +43,7 @@ const (
 // last ones. Parts encodes the arguments again. It is meant for stored provenance, not
 // for every hit.
 func (a *Action) Parts() []Part {
-	parts := a.argumentParts(slices.Clip(a.op.describe()))
+	parts := a.argumentParts(slices.Clone(a.op.describe())) // foldParts changes names
 	for _, in := range a.inputs {
 		parts = append(parts, inputPart(in))
 	}
