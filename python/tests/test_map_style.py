@@ -66,6 +66,10 @@ def bad(i: int) -> dict[str, Any]:
     return {"deep": {"array": np.zeros(2)}} if i == 7 else {"deep": {"array": 0}}
 
 
+def huge(index: int) -> Any:
+    return {"n": 2**63 if index else 0}
+
+
 def changing(i: int) -> dict[str, Any]:
     return {"a": i} if i < 7 else {"b": i}
 
@@ -164,6 +168,8 @@ def test_errors_name_the_sample(real: Path) -> None:
     with load(bad) as loader, pytest.raises(larder.DataError, match=r"item deep.array is of the type numpy.ndarray"):
         list(loader)
     with load(changing) as loader, pytest.raises(larder.DataError, match=r"sample 7 has the items \['b'\]"):
+        list(loader)
+    with load(huge) as loader, pytest.raises(larder.DataError, match=f"{2**63}: takes more than 64 bits"):
         list(loader)
     with pytest.raises(TypeError, match="worker processes get the dataset as a pickle"):
         larder.Loader([threading.Lock()])

@@ -114,4 +114,6 @@ def _array(value: Any) -> Any:
         return value
     import numpy as np
 
+    if type(value) is int and not -(2**63) <= value < 2**63:
+        raise ValueError(f"{value}: takes more than 64 bits; return a string or a float")
     return np.asarray(value, {bool: np.bool_, int: np.int64, float: np.float64}[type(value)])
