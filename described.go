@@ -29,8 +29,8 @@ const (
 	// describedFor is how long a description is taken to be stored without a look, because
 	// another process may remove all records. Only explanations need it.
 	describedFor = time.Second
-	// descriptionCost makes an eviction prefer the results: their use is no use of the
-	// description.
+	// descriptionCost keeps a description longer than the results, because a hit of a result
+	// does not count as a use of its description.
 	descriptionCost = time.Hour
 )
 
