@@ -173,7 +173,7 @@ func (b *batch[T]) find(ctx context.Context, todo []int) (missing []int) {
 	records := b.larder.records(ctx, keys)
 	b.before, b.looked = before, tells && records != nil
 	for j, i := range asked {
-		r, ok := b.Calls[i].found(ctx, b.larder, keys[j], records, j, b.larder.reads.GetSeen)
+		r, ok := b.Calls[i].found(ctx, b.larder, keys[j], records, j, b.larder.reads.GetWithoutRefresh)
 		if !ok {
 			missing = append(missing, i)
 			continue
@@ -193,10 +193,10 @@ func (b *batch[T]) computeMissing(ctx context.Context, todo []int) (others []int
 	}
 	made, claimed, err := b.larder.flight.DoMany(ctx, keys, b.Calls[todo[0]].Action.Op().Name(),
 		func(ctx context.Context, claimed []int) []singleflight.Made[outcome] {
-			mine, room := make([]*claim[T], len(claimed)), make([]claim[T], len(claimed))
+			mine, buffer := make([]*claim[T], len(claimed)), make([]claim[T], len(claimed))
 			for n, j := range claimed {
-				room[n] = claim[T]{Call: &b.Calls[todo[j]], at: todo[j], key: keys[j]}
-				mine[n] = &room[n]
+				buffer[n] = claim[T]{Call: &b.Calls[todo[j]], at: todo[j], key: keys[j]}
+				mine[n] = &buffer[n]
 			}
 			return b.computeClaimed(ctx, mine)
 		})

@@ -56,9 +56,9 @@ func (p *passes) Get(ctx context.Context, k key.Key) (store.Record, error) {
 	return p.Store.Get(ctx, k)
 }
 
-func (p *passes) GetSeen(ctx context.Context, k key.Key) (store.Record, error) {
+func (p *passes) GetWithoutRefresh(ctx context.Context, k key.Key) (store.Record, error) {
 	p.one.Add(1)
-	return p.Store.GetSeen(ctx, k)
+	return p.Store.GetWithoutRefresh(ctx, k)
 }
 
 func (p *passes) GetMany(ctx context.Context, keys []key.Key) ([]store.Record, error) {
@@ -75,13 +75,13 @@ func (p *passes) Put(ctx context.Context, records ...store.Record) error {
 // order, and stores them in one write.
 func TestABatchMakesWhatIsMissing(t *testing.T) {
 	s := &passes{Store: memory.New(memory.Options{})}
-	all, kept := numbers(0, 1000), []int{}
+	all, cached := numbers(0, 1000), []int{}
 	for _, n := range all {
 		if n%10 != 3 {
-			kept = append(kept, n)
+			cached = append(cached, n)
 		}
 	}
-	if _, errs := (larder.Batch[[]int]{Calls: squares(t, kept...)}).Do(t.Context(), open(t, s)); errs != nil {
+	if _, errs := (larder.Batch[[]int]{Calls: squares(t, cached...)}).Do(t.Context(), open(t, s)); errs != nil {
 		t.Fatal(errs)
 	}
 	s.many.Store(0)
@@ -574,7 +574,7 @@ func TestABatchLooksAgainOnceItHasItsLeases(t *testing.T) {
 // telling is a store that counts passes and reports new records.
 type telling struct {
 	passes
-	tells  store.Changing
+	tells  store.ChangeCounter
 	before func()
 }
 
@@ -692,9 +692,9 @@ func TestABatchWhoseParametersChange(t *testing.T) {
 		t.Errorf("%v: %s", errs, log)
 	}
 	for i, c := range b.Calls {
-		kept, err := s.Has(t.Context(), c.Action.Key())
-		if want := i == 4; kept != want || (results[i].Unkept == nil) != want || err != nil {
-			t.Errorf("%d is cached: %v, unkept: %v, error: %v", i, kept, results[i].Unkept, err)
+		cached, err := s.Has(t.Context(), c.Action.Key())
+		if want := i == 4; cached != want || (results[i].Uncached == nil) != want || err != nil {
+			t.Errorf("%d is cached: %v, uncached: %v, error: %v", i, cached, results[i].Uncached, err)
 		}
 	}
 }

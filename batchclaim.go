@@ -18,12 +18,12 @@ import (
 // made, and kept if the value may be cached.
 type claim[T any] struct {
 	*Call[T]
-	at   int // position in the batch's Calls
-	key  key.Key
-	made singleflight.Made[outcome]
-	ran  bool        // whether it was computed
-	raw  computed[T] // result of the computation
-	kept settled[T]  // result to cache, if any
+	at     int // position in the batch's Calls
+	key    key.Key
+	made   singleflight.Made[outcome]
+	ran    bool        // whether it was computed
+	raw    computed[T] // result of the computation
+	cached settled[T]  // result to cache, if any
 
 	entry  entry // memory for that of kept
 	record store.Record
@@ -129,7 +129,7 @@ func (b *batch[T]) computeResolved(ctx context.Context, claims []*claim[T]) {
 			shared, keys = append(shared, c), append(keys, c.key)
 		}
 	}
-	lent, release, err := b.larder.tryLease(ctx, keys)
+	acquired, release, err := b.larder.tryLease(ctx, keys)
 	if err != nil {
 		for _, c := range claims {
 			c.made.Err = fmt.Errorf("larder: %s: %w", c.Action.Op().Name(), err)
@@ -138,7 +138,7 @@ func (b *batch[T]) computeResolved(ctx context.Context, claims []*claim[T]) {
 	}
 	var leased []*claim[T]
 	for i, c := range shared {
-		if lent[i] {
+		if acquired[i] {
 			leased = append(leased, c)
 		} else {
 			busy = append(busy, c)

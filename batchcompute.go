@@ -33,18 +33,18 @@ func (b *batch[T]) compute(ctx context.Context, claims []*claim[T]) {
 		if c.ran {
 			c.take(ctx, b.larder, &at)
 		}
-		if c.kept.record != nil {
-			records = append(records, *c.kept.record)
+		if c.cached.record != nil {
+			records = append(records, *c.cached.record)
 		}
 	}
 	*text = at.text
 	inStore := b.larder.put(ctx, records...)
 	for _, c := range claims {
-		if c.kept.record != nil && inStore && len(c.record.Payload) <= smallPayload {
+		if c.cached.record != nil && inStore && len(c.record.Payload) <= smallPayload {
 			continue
 		}
-		c.kept.entry = clone(c.kept.entry) // a pointer into the claim would retain all claims
-		c.putSettled(b.larder, c.kept)
+		c.cached.entry = clone(c.cached.entry) // a pointer into the claim would retain all claims
+		c.putSettled(b.larder, c.cached)
 	}
 }
 
@@ -77,7 +77,7 @@ func (c *claim[T]) take(ctx context.Context, l *Larder, at *settleBuffers) {
 	at.entry, at.record = &c.entry, &c.record
 	s, err := c.settle(ctx, l, c.key, c.raw, at)
 	if c.made = (singleflight.Made[outcome]{Value: s.outcome, Err: err}); err == nil {
-		c.kept = s
+		c.cached = s
 	}
 }
 

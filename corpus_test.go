@@ -28,10 +28,10 @@ type (
 	point  struct{ X, Y float64 }
 	labels map[string][]string
 	tree   struct {
-		Name string
-		Kids []*tree
-		Up   *tree
-		Note any
+		Name            string
+		Kids            []*tree
+		Up              *tree
+		AddDependencies any
 	}
 	mixed struct {
 		point
@@ -190,18 +190,18 @@ func TestCorpus(t *testing.T) {
 		map[int]string{1: "a"}, []map[string]any{{"a": []any{1}}}, big.NewInt(1), url.URL{Host: "h"}, &url.URL{Host: "h"}, netip.MustParseAddr("::1"), color.Gray{1}, image.Pt(1, 2), to(to(1)), [][]string{{"a"}}, (*point)(nil), a)
 	try(c, true, map[string]any{"list": []any{map[string]any{"x": 1.5}, nil, "s"}, "n": json.Number("9007199254740993"), "t": at, "strings": []string{"a"}})
 	try(c, false, mixed{}, mixed{point{1, 2}, &labels{"a": {"b"}}, at, []any{point{}, []string{}}, [2][]int{{1}, nil}, 0, to(to(1))})
-	try(c, true, tree{Name: "root", Kids: []*tree{{Name: "a"}, nil, {Kids: []*tree{}}}, Note: []string{"n"}})
+	try(c, true, tree{Name: "root", Kids: []*tree{{Name: "a"}, nil, {Kids: []*tree{}}}, AddDependencies: []string{"n"}})
 
 	// Values that share memory or contain themselves.
 	leaf := &tree{Name: "leaf"}
 	up := &tree{Name: "root"}
-	up.Kids, up.Note = []*tree{{Up: up}}, map[string]any{"up": up}
+	up.Kids, up.AddDependencies = []*tree{{Up: up}}, map[string]any{"up": up}
 	self := []any{nil}
 	self[0] = self
 	loop := map[string]any{}
 	loop["me"] = &loop
 	list := []int{1, 2}
-	try(c, true, tree{Kids: []*tree{leaf, leaf}, Up: leaf, Note: leaf}, *up)
+	try(c, true, tree{Kids: []*tree{leaf, leaf}, Up: leaf, AddDependencies: leaf}, *up)
 	try(c, true, up)
 	try(c, true, self)
 	try(c, true, loop)

@@ -76,10 +76,10 @@ type Result[T any] struct {
 	Cost  time.Duration // of the computation, whenever it ran
 	Bytes int64         // of the encoding
 	Reads []Read        // dependencies of the value and of its inputs beyond its arguments
-	// Unkept is the reason why the value is not cached; nil if it is. All callers that
+	// Uncached is the reason why the value is not cached; nil if it is. All callers that
 	// waited for a value that cannot be encoded share it, because it cannot be copied
 	// either.
-	Unkept error
+	Uncached error
 }
 
 // From is the origin of a value.
@@ -101,7 +101,7 @@ func (c Call[T]) Find(ctx context.Context, l *Larder) (Result[T], bool) {
 // Peek is Find, but ignores records that other processes stored in the last moments. It
 // is for callers that have just looked, or whose next step is [Call.Do].
 func (c Call[T]) Peek(ctx context.Context, l *Larder) (Result[T], bool) {
-	return c.find(ctx, l, l.reads.GetSeen)
+	return c.find(ctx, l, l.reads.GetWithoutRefresh)
 }
 
 func (c Call[T]) find(ctx context.Context, l *Larder, get getter) (Result[T], bool) {
@@ -114,7 +114,7 @@ func (c Call[T]) find(ctx context.Context, l *Larder, get getter) (Result[T], bo
 		r, ok = c.findInStore(ctx, l, k, get)
 	}
 	if ok {
-		Note(ctx, r.Reads...)
+		AddDependencies(ctx, r.Reads...)
 	}
 	return r, ok
 }
@@ -157,10 +157,10 @@ var typeNumbers sync.Map // of reflect.Type to uint64
 // report reports the dependencies of a result to the enclosing computation.
 func (c Call[T]) report(ctx context.Context, r Result[T], err error) error {
 	if err == nil {
-		Note(ctx, r.Reads...)
+		AddDependencies(ctx, r.Reads...)
 	}
-	if errors.Is(r.Unkept, ErrInputChanged) {
-		NoStore(ctx, r.Unkept)
+	if errors.Is(r.Uncached, ErrInputChanged) {
+		NoStore(ctx, r.Uncached)
 	}
 	return err
 }
@@ -172,7 +172,7 @@ func (c Call[T]) do(ctx context.Context, l *Larder, k key.Key) (Result[T], error
 	if err := context.Cause(ctx); err != nil {
 		return Result[T]{}, err
 	}
-	if r, ok := c.findInStore(ctx, l, k, l.reads.GetSeen); ok {
+	if r, ok := c.findInStore(ctx, l, k, l.reads.GetWithoutRefresh); ok {
 		return r, c.verify(ctx, l, r)
 	}
 	if IsCachedOnly(ctx) {
@@ -200,7 +200,7 @@ func (c Call[T]) deliver(k key.Key, o outcome, joined bool, err error) (Result[T
 		o.from = FromMemory // computed, but not by this caller
 	}
 	if own, ok := o.own.(T); ok && !joined {
-		return Result[T]{own, o.from, o.key, o.cost, o.bytes, o.reads, o.unkept}, nil
+		return Result[T]{own, o.from, o.key, o.cost, o.bytes, o.reads, o.uncached}, nil
 	}
 	r, err := c.result(o.entry, o.from)
 	r.Reads = o.reads

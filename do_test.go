@@ -147,7 +147,7 @@ func TestDoDoesNotKeepErrors(t *testing.T) {
 	}
 }
 
-func TestDoRefusesWhatCannotBeKeptBeforeComputing(t *testing.T) {
+func TestDoRefusesWhatCannotBeCachedBeforeComputing(t *testing.T) {
 	l := open(t, memory.New(memory.Options{}))
 	type result struct {
 		Value int
@@ -283,14 +283,14 @@ func TestDoPassesThroughWhenTheStoreIsFull(t *testing.T) {
 			t.Error(v, err)
 		}
 	}
-	if runs != 3 || l.Metrics().Unkept != 3 || strings.Count(log.String(), "\n") != 1 {
-		t.Errorf("%d executions, %d not cached, log:\n%s", runs, l.Metrics().Unkept, log.String())
+	if runs != 3 || l.Metrics().Uncached != 3 || strings.Count(log.String(), "\n") != 1 {
+		t.Errorf("%d executions, %d not cached, log:\n%s", runs, l.Metrics().Uncached, log.String())
 	}
 }
 
-// TestDoHandsOutValuesOfOnesOwnBesideShared checks that a caller that shares a value does not share it with callers that
+// TestDoHandsOutValuesOfOnesOwnNextToShared checks that a caller that shares a value does not share it with callers that
 // want their own.
-func TestDoHandsOutValuesOfOnesOwnBesideShared(t *testing.T) {
+func TestDoHandsOutValuesOfOnesOwnNextToShared(t *testing.T) {
 	l := open(t, memory.New(memory.Options{}))
 	a := action(t, "f")
 	compute := func(context.Context) (map[string]int, error) { return map[string]int{"a": 1}, nil }
@@ -341,7 +341,7 @@ func TestWhatOnlyMemoryKeeps(t *testing.T) {
 		t.Errorf("before it is made there is %v", r.Value)
 	}
 	first, err := call.Do(t.Context(), l)
-	if err != nil || first.From != larder.Computed || first.Value.predict(4) != 8 || first.Unkept != nil {
+	if err != nil || first.From != larder.Computed || first.Value.predict(4) != 8 || first.Uncached != nil {
 		t.Fatalf("%+v, %v", first, err)
 	}
 	found, ok := call.Find(t.Context(), l)

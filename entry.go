@@ -11,13 +11,13 @@ import (
 // entry is a value in the memory cache: one that callers may share, or an [encoding]
 // from which each caller decodes its own.
 type entry struct {
-	value  any
-	typ    uint64
-	key    key.Key
-	mapped bool // whether the encoding is in mapped memory
-	cost   time.Duration
-	bytes  int64
-	unkept error // why the value is not cached
+	value    any
+	typ      uint64
+	key      key.Key
+	mapped   bool // whether the encoding is in mapped memory
+	cost     time.Duration
+	bytes    int64
+	uncached error // why the value is not cached
 }
 
 // encoding is an encoded value. Callers must not share what it decodes to.
@@ -60,7 +60,7 @@ func (c Call[T]) putInMemory(l *Larder, k key.Key, e *entry, v T) {
 
 // result converts an entry to a value of the caller's own, or to the shared one.
 func (c Call[T]) result(e *entry, from From) (Result[T], error) {
-	r := Result[T]{From: from, Key: e.key, Cost: e.cost, Bytes: e.bytes, Unkept: e.unkept}
+	r := Result[T]{From: from, Key: e.key, Cost: e.cost, Bytes: e.bytes, Uncached: e.uncached}
 	if u, ok := e.value.(unwritten); ok {
 		r.Value, _ = u.value.(T)
 		return r, nil
@@ -96,13 +96,13 @@ func (c Call[T]) own(payload []byte, mapped bool) []byte {
 
 // outcome wraps a result for the waiters. It passes only a shareable value as it is.
 func (c Call[T]) outcome(r Result[T]) (outcome, error) {
-	e := &entry{typ: c.Value.Type, key: r.Key, cost: r.Cost, bytes: r.Bytes, unkept: r.Unkept}
+	e := &entry{typ: c.Value.Type, key: r.Key, cost: r.Cost, bytes: r.Bytes, uncached: r.Uncached}
 	if c.shareable() {
 		e.value = r.Value
 		return outcome{e, r.From, r.Reads, nil}, nil
 	}
 	payload, err := c.Value.Encode([]byte{}, r.Value)
-	if err != nil && r.Unkept != nil {
+	if err != nil && r.Uncached != nil {
 		e.value = unwritten{r.Value}
 		return outcome{e, r.From, r.Reads, nil}, nil
 	}

@@ -28,14 +28,14 @@ func (l *Larder) DropFromMemory(keys ...key.Key) {
 // returned for the record under k. If it is in memory alone, File reads the record
 // again. The file may be removed at any time.
 func (l *Larder) File(ctx context.Context, k key.Key, encoded []byte) (path string, ok bool) {
-	filed, ok := l.local.(*space).Store.(store.Filed)
+	filed, ok := l.local.(*namespace).Store.(store.FileBacked)
 	if !ok {
 		return "", false
 	}
 	if path, ok := filed.File(encoded); ok {
 		return path, true
 	}
-	rec, err := l.local.GetSeen(ctx, k)
+	rec, err := l.local.GetWithoutRefresh(ctx, k)
 	if err != nil || len(rec.Payload) != len(encoded) {
 		return "", false
 	}

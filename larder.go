@@ -216,7 +216,7 @@ func (l *Larder) CombinedStore() store.Store { return l.store }
 
 // Key returns the key under which the store holds and lists the record of k. With a
 // salt this is another key.
-func (l *Larder) Key(k key.Key) key.Key { return l.store.(*space).KeyOf(k) }
+func (l *Larder) Key(k key.Key) key.Key { return l.store.(*namespace).KeyOf(k) }
 
 // InMemory returns the bounds of the memory cache, its number of results and its
 // statistics. All are zero if it is disabled.

@@ -65,11 +65,11 @@ func (l *Larder) lease(ctx context.Context, k key.Key) (release func(), err erro
 
 // tryLease acquires, without waiting, the leases of those keys that no other process
 // holds.
-func (l *Larder) tryLease(ctx context.Context, keys []key.Key) (lent []bool, release func(), err error) {
+func (l *Larder) tryLease(ctx context.Context, keys []key.Key) (leased []bool, release func(), err error) {
 	if len(keys) == 0 {
 		return nil, func() {}, nil
 	}
-	lent, release, err = l.store.TryLease(ctx, keys)
+	leased, release, err = l.store.TryLease(ctx, keys)
 	if errors.Is(err, fs.ErrClosed) {
 		return nil, nil, fmt.Errorf("%w: close the Larder after its last use", err)
 	}
@@ -78,11 +78,11 @@ func (l *Larder) tryLease(ctx context.Context, keys []key.Key) (lent []bool, rel
 	}
 	mine := make([]key.Key, 0, len(keys))
 	for i, k := range keys {
-		if lent[i] {
+		if leased[i] {
 			mine = append(mine, k)
 		}
 	}
-	return lent, l.hold(mine, release), nil
+	return leased, l.hold(mine, release), nil
 }
 
 // waiter looks for cycles during the wait for a lease.

@@ -11,7 +11,7 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// getter reads a record: [store.Records.Get], or GetSeen.
+// getter reads a record: [store.Records.Get], or GetWithoutRefresh.
 type getter = func(context.Context, key.Key) (store.Record, error)
 
 // maxHops bounds the path from a key to a value: recorded inputs, a link, recorded
@@ -169,9 +169,9 @@ func (l *Larder) records(ctx context.Context, keys []key.Key) []store.Record {
 	return records
 }
 
-// changes returns the change count of the store, if it has one: see [store.Changing].
+// changes returns the change count of the store, if it has one: see [store.ChangeCounter].
 func (l *Larder) changes(look bool) (n uint64, tells bool) {
-	s, tells := l.reads.(store.Changing)
+	s, tells := l.reads.(store.ChangeCounter)
 	if tells {
 		n = s.Changes(look)
 	}

@@ -13,7 +13,7 @@ type Metrics struct {
 	Failed       int64         // executions that returned an error
 	Verified     int64         // hits that were computed again
 	Mismatches   int64         // verified hits whose new result differed
-	Unkept       int64         // results returned but not cached
+	Uncached     int64         // results returned but not cached
 	BytesRead    int64         // payload bytes read from the store
 	BytesWritten int64         // payload bytes written to the store
 	Computing    time.Duration // spent in executions
@@ -21,9 +21,9 @@ type Metrics struct {
 }
 
 type counters struct {
-	memoryHits, storeHits, computed, failed, unkept atomic.Int64
-	verified, unreproducible                        atomic.Int64
-	bytesRead, bytesWritten, computing, saved       atomic.Int64
+	memoryHits, storeHits, computed, failed, uncached atomic.Int64
+	verified, unreproducible                          atomic.Int64
+	bytesRead, bytesWritten, computing, saved         atomic.Int64
 }
 
 // Metrics returns the counts so far.
@@ -31,7 +31,7 @@ func (l *Larder) Metrics() Metrics {
 	c := &l.count
 	return Metrics{
 		MemoryHits: c.memoryHits.Load(), StoreHits: c.storeHits.Load(),
-		Computed: c.computed.Load(), Failed: c.failed.Load(), Verified: c.verified.Load(), Mismatches: c.unreproducible.Load(), Unkept: c.unkept.Load(),
+		Computed: c.computed.Load(), Failed: c.failed.Load(), Verified: c.verified.Load(), Mismatches: c.unreproducible.Load(), Uncached: c.uncached.Load(),
 		BytesRead: c.bytesRead.Load(), BytesWritten: c.bytesWritten.Load(),
 		Computing: time.Duration(c.computing.Load()), Saved: time.Duration(c.saved.Load()),
 	}

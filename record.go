@@ -91,8 +91,8 @@ func (c Call[T]) doubt(read *notebook, changed func(*key.Op) error) error {
 // warn sets the reason why a result is not cached, and logs it once for each operation
 // and reason.
 func (c Call[T]) warn(l *Larder, e *entry, reason string, err error) {
-	e.unkept = fmt.Errorf("larder: %s: the result is not cached: %s: %w", c.Action.Op().Name(), reason, err)
-	l.count.unkept.Add(1)
+	e.uncached = fmt.Errorf("larder: %s: the result is not cached: %s: %w", c.Action.Op().Name(), reason, err)
+	l.count.uncached.Add(1)
 	name := c.Action.Op().Name()
 	l.WarnOnce([2]string{name, reason}, "larder: a result is returned but not cached, and will be computed again: "+reason, "operation", name, "key", e.key, "error", err)
 }
@@ -110,7 +110,7 @@ func (l *Larder) put(ctx context.Context, records ...store.Record) bool {
 		}
 		return true
 	}
-	l.count.unkept.Add(int64(len(records)))
+	l.count.uncached.Add(int64(len(records)))
 	l.putWarning.Do(func() {
 		l.log.Warn("larder: results are computed but not cached", "error", err)
 	})

@@ -54,17 +54,17 @@ func (c Call[T]) resolved(ctx context.Context) (Call[T], *notebook, error) {
 // resolvedOutcome returns the outcome under k if the resolved call returned r, and the
 // link to store.
 func (c Call[T]) resolvedOutcome(ctx context.Context, l *Larder, k key.Key, resolved Call[T], r Result[T], reads []Read, read *notebook, remembers func(Result[T]) bool) (o outcome, link *store.Record, err error) {
-	if r.Unkept == nil {
-		r.Unkept = read.checkUnchanged()
+	if r.Uncached == nil {
+		r.Uncached = read.checkUnchanged()
 	}
-	if !c.MemoryOnly && r.Unkept == nil {
+	if !c.MemoryOnly && r.Uncached == nil {
 		if link, err = c.link(ctx, l, k, resolved.Action.Key(), r, reads); err != nil {
 			return o, nil, err
 		}
 	}
 	r.Reads = slices.Concat(reads, r.Reads)
 	o, err = c.outcome(r)
-	if err == nil && len(r.Reads) == 0 && r.Unkept == nil && remembers(r) {
+	if err == nil && len(r.Reads) == 0 && r.Uncached == nil && remembers(r) {
 		c.putInMemory(l, k, o.entry, r.Value)
 	}
 	return o, link, err

@@ -9,7 +9,7 @@ import (
 
 // TestAllOpaque checks that testing eight pixels at a time gives the same result as one by one, wherever the one non-opaque pixel is.
 func TestAllOpaque(t *testing.T) {
-	rand := testrand.Chance(t)
+	rand := testrand.New(t)
 	for range 2000 {
 		whole := image.NewRGBA(image.Rect(0, 0, 1+rand.IntN(40), 1+rand.IntN(4)))
 		for i := range whole.Pix {

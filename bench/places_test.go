@@ -99,9 +99,9 @@ func BenchmarkPlaces(b *testing.B) {
 	}
 }
 
-// BenchmarkPlacesBesideWebDataset measures webdataset in Python, which reads whole archives
+// BenchmarkPlacesNextToWebDataset measures webdataset in Python, which reads whole archives
 // in sequence and shuffles in a buffer. LARDER_PYTHON is a Python that has it.
-func BenchmarkPlacesBesideWebDataset(b *testing.B) {
+func BenchmarkPlacesNextToWebDataset(b *testing.B) {
 	python := os.Getenv("LARDER_PYTHON")
 	if python == "" {
 		b.Skip("LARDER_PYTHON names no Python with webdataset")

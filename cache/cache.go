@@ -5,7 +5,7 @@
 // that finds an entry is a hit. If the cache is full, a policy decides which entry is
 // evicted for a new one, or that the new one is rejected. [Policies] lists the
 // policies; [Register] adds others. If the order of reads is known in advance, use
-// [NewOrdered] and [Expect].
+// [NewOrdered] and [SetFutureReads].
 package cache
 
 import (
@@ -187,7 +187,7 @@ func (c *Cache[K, V]) put(k K, v V, bytes int64, cost time.Duration) {
 		e = new(entry[K, V])
 	}
 	*e = entry[K, V]{key: k, value: v, bytes: bytes, cost: cost}
-	if c.options.Bytes > 0 && bytes > c.options.Bytes || !c.room(e) {
+	if c.options.Bytes > 0 && bytes > c.options.Bytes || !c.capacity(e) {
 		c.stats.Rejected++
 		c.dropped(v)
 		c.recycle(e)
@@ -204,8 +204,8 @@ func (c *Cache[K, V]) over(bytes int64) bool {
 	return o.Size > 0 && c.entries.size() >= o.Size || o.Bytes > 0 && c.stats.Bytes+bytes > o.Bytes
 }
 
-// room evicts until a new entry fits.
-func (c *Cache[K, V]) room(incoming *entry[K, V]) bool {
+// capacity evicts until a new entry fits.
+func (c *Cache[K, V]) capacity(incoming *entry[K, V]) bool {
 	for c.over(incoming.bytes) {
 		victim := c.policy.victim(incoming)
 		if victim == nil {

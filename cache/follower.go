@@ -5,19 +5,19 @@ package cache
 // space is needed. So whenever the leader has a hit and the cache a miss, they gain a
 // common entry. If all entries have one size, this happens at most once per entry.
 type follower[K comparable, V any] struct {
-	entries     index[K, V]
-	holds       func(k K) bool // whether the leader holds k
-	kept, stale list[K, V]
+	entries         index[K, V]
+	holds           func(k K) bool // whether the leader holds k
+	retained, stale list[K, V]
 }
 
 func newFollower[K comparable, V any](entries index[K, V], holds func(k K) bool) *follower[K, V] {
-	return &follower[K, V]{entries: entries, holds: holds, kept: newList[K, V](), stale: newList[K, V]()}
+	return &follower[K, V]{entries: entries, holds: holds, retained: newList[K, V](), stale: newList[K, V]()}
 }
 
 // of returns the list of an entry, which its field visited indicates.
 func (f *follower[K, V]) of(e *entry[K, V]) list[K, V] {
 	if e.visited {
-		return f.kept
+		return f.retained
 	}
 	return f.stale
 }

@@ -151,7 +151,7 @@ func TestWhereKnowingTheOrderPays(t *testing.T) {
 		o          order.Order
 		opt, slack float64
 	}{
-		"with replacement":  {must(order.Draw(n, n*epochs, 1)), 41, 1},
+		"with replacement":  {must(order.WithReplacement(n, n*epochs, 1)), 41, 1},
 		"mixture":           {mixed, 50, 1},
 		"one of four ranks": {order.Then(must(order.Shard(n*20, 0, 4)), must(order.Epochs(n, 1, 20))), 33, 1},
 	} {
@@ -208,7 +208,7 @@ func TestHoldIsOptimal(t *testing.T) {
 			for _, k := range held {
 				c.Put(k, k, 1, 0)
 			}
-			Expect(c, o, 0)
+			SetFutureReads(c, o, 0)
 			for pos := range o.Len() {
 				if _, ok := c.Get(o.At(pos)); ok {
 					n++
@@ -216,7 +216,7 @@ func TestHoldIsOptimal(t *testing.T) {
 					c.Put(o.At(pos), 0, 1, 0)
 				}
 			}
-			Expect(c, nil, 0)
+			SetFutureReads(c, nil, 0)
 			return n
 		}
 		if got, want := count(o), count(disguised{o}); got != want {
@@ -255,13 +255,13 @@ func TestOptByBytesOfEqualElements(t *testing.T) {
 }
 
 // mostSaved returns the most that any choice of evictions and bypasses saves, by exhaustive search.
-func mostSaved(trace []int, costs []time.Duration, sizes []int64, room int64, held uint) time.Duration {
+func mostSaved(trace []int, costs []time.Duration, sizes []int64, capacity int64, held uint) time.Duration {
 	if len(trace) == 0 {
 		return 0
 	}
 	k, rest := trace[0], trace[1:]
 	if held&(1<<k) != 0 {
-		return costs[k] + mostSaved(rest, costs, sizes, room, held)
+		return costs[k] + mostSaved(rest, costs, sizes, capacity, held)
 	}
 	best := time.Duration(0)
 	for keep := uint(0); keep < 1<<len(sizes); keep++ {
@@ -274,8 +274,8 @@ func mostSaved(trace []int, costs []time.Duration, sizes []int64, room int64, he
 				bytes += b
 			}
 		}
-		if bytes <= room {
-			best = max(best, mostSaved(rest, costs, sizes, room, keep))
+		if bytes <= capacity {
+			best = max(best, mostSaved(rest, costs, sizes, capacity, keep))
 		}
 	}
 	return best
@@ -284,7 +284,7 @@ func mostSaved(trace []int, costs []time.Duration, sizes []int64, room int64, he
 // TestOptByCostPerByte checks that opt saves nearly the maximum time for elements of many sizes and costs. It saves more
 // than policies that lack the order or the costs.
 func TestOptByCostPerByte(t *testing.T) {
-	const items, reads, room, traces = 5, 9, 6, 150
+	const items, reads, capacity, traces = 5, 9, 6, 150
 	rng := rand.New(rand.NewPCG(1, 1))
 	var best time.Duration
 	saved := map[string]time.Duration{}
@@ -300,7 +300,7 @@ func TestOptByCostPerByte(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		best += mostSaved(trace, costs, sizes, room, 0)
+		best += mostSaved(trace, costs, sizes, capacity, 0)
 		run := func(name string, c *Cache[int, int]) {
 			for _, k := range trace {
 				if _, ok := c.Get(k); !ok {
@@ -309,13 +309,13 @@ func TestOptByCostPerByte(t *testing.T) {
 			}
 			saved[name] += c.Stats().Saved
 		}
-		c, err := NewOrdered[int](Options{Bytes: room}, o)
+		c, err := NewOrdered[int](Options{Bytes: capacity}, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		run("opt", c)
 		for _, policy := range []string{"cost", "lru", "sieve", "hold", "fifo"} {
-			run(policy, newCache(t, Options{Policy: policy, Bytes: room}))
+			run(policy, newCache(t, Options{Policy: policy, Bytes: capacity}))
 		}
 	}
 	t.Log("best", best, saved)

@@ -229,7 +229,7 @@ func typeText(t reflect.Type) (string, error) {
 		}
 	}
 	return "", &UnencodableError{What: "behind an interface a value", Type: t,
-		Cure: "use a concrete type instead of the interface, or register it with codec.RegisterType at program start"}
+		Fix: "use a concrete type instead of the interface, or register it with codec.RegisterType at program start"}
 }
 
 func textOf(prefix string, elem reflect.Type) (string, error) {

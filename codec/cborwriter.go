@@ -84,15 +84,15 @@ func (w *cborWriter) again(at unsafe.Pointer, length int, typ reflect.Type) bool
 // until leave.
 func (w *cborWriter) enter(t reflect.Type) error {
 	if w.depth++; w.depth > maxDepth {
-		return &UnencodableError{What: fmt.Sprintf("a value nested deeper than %d", maxDepth), Type: t, Cure: "use a slice instead of a linked structure"}
+		return &UnencodableError{What: fmt.Sprintf("a value nested deeper than %d", maxDepth), Type: t, Fix: "use a slice instead of a linked structure"}
 	}
-	return w.room(t)
+	return w.space(t)
 }
 
-// room returns an error if the encoding has become too long.
-func (w *cborWriter) room(t reflect.Type) error {
+// space returns an error if the encoding has become too long.
+func (w *cborWriter) space(t reflect.Type) error {
 	if len(w.dst)-w.start > maxBytes {
-		return &UnencodableError{What: fmt.Sprintf("a value that takes more than %d bytes", maxBytes), Type: t, Cure: "return an array.Array, or several results"}
+		return &UnencodableError{What: fmt.Sprintf("a value that takes more than %d bytes", maxBytes), Type: t, Fix: "return an array.Array, or several results"}
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ type Codec struct {
 	Update func(old []byte, v any) ([]byte, error)
 	// Noting is Decode, and calls note for each value that other readers may read
 	// differently. Nil for formats without such values.
-	Noting func(b []byte, note func(Doubt)) (any, error)
+	Noting func(b []byte, note func(Ambiguity)) (any, error)
 
 	header func(b []byte) (image.Config, error) // of a supported image; nil if no library reads the format
 	own    func(b []byte) (any, error)          // Decode, if a library decodes in its place
@@ -93,14 +93,16 @@ type Codec struct {
 	ownWrite func(v any) ([]byte, error)   // Encode, if a library encodes in its place
 }
 
-// A Doubt is a value of a file that other software reads differently.
-type Doubt struct {
+// An Ambiguity is a value of a file that other software reads differently.
+type Ambiguity struct {
 	Line     int    // from 1
 	Text     string // as written
 	Readings string // how this package reads it, and how others do
 }
 
-func (d Doubt) String() string { return fmt.Sprintf("line %d: %s is %s", d.Line, d.Text, d.Readings) }
+func (d Ambiguity) String() string {
+	return fmt.Sprintf("line %d: %s is %s", d.Line, d.Text, d.Readings)
+}
 
 // ID returns the format, the version of its codec if it has one, and the library that
 // decodes in its place, if any ("jpeg/1", "jpeg by turbo/1/2.1.5"). Keys that depend on

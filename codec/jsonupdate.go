@@ -50,11 +50,11 @@ func (w *jsonUpdate) value(s jsonSpan, v any, depth int) error {
 			return nil
 		}
 	}
-	return w.anew(s, v)
+	return w.rewritten(s, v)
 }
 
-// anew writes v from scratch, unless it is the same and has no parts.
-func (w *jsonUpdate) anew(s jsonSpan, v any) error {
+// rewritten writes v from scratch, unless it is the same and has no parts.
+func (w *jsonUpdate) rewritten(s jsonSpan, v any) error {
 	if len(s.parts) == 0 && emptyAs(s.open, v) {
 		w.copyTo(s.to)
 		return nil

@@ -139,5 +139,5 @@ func (m *planner) structure(p *plan, path string) error {
 	case reflect.Interface:
 		return m.planInterface(p, path)
 	}
-	return &UnencodableError{Path: path, What: "a " + p.typ.Kind().String(), Type: p.typ, Cure: "leave it out of the result, or cache its inputs instead"}
+	return &UnencodableError{Path: path, What: "a " + p.typ.Kind().String(), Type: p.typ, Fix: "leave it out of the result, or cache its inputs instead"}
 }

@@ -112,7 +112,7 @@ func (w *cborWriter) elements(elem *plan, v reflect.Value) error {
 		if err := elem.write(w, v.Index(i)); err != nil {
 			return within(err, "["+strconv.Itoa(i)+"]")
 		}
-		if err := w.room(v.Type()); err != nil {
+		if err := w.space(v.Type()); err != nil {
 			return err
 		}
 	}
@@ -176,7 +176,7 @@ func (m *planner) planMap(p *plan, path string) error {
 		return err
 	}
 	if !key.key {
-		return &UnencodableError{Path: path + "[key]", What: "a key", Type: p.typ.Key(), Cure: "use keys of strings and numbers; pointers and interfaces differ after decoding"}
+		return &UnencodableError{Path: path + "[key]", What: "a key", Type: p.typ.Key(), Fix: "use keys of strings and numbers; pointers and interfaces differ after decoding"}
 	}
 	elem, err := m.plan(path+"[]", p.typ.Elem())
 	if err != nil {
@@ -266,7 +266,7 @@ func (w *cborWriter) sorted(m reflect.Value, key, elem *plan) error {
 		if err := elem.write(w, elems.Index(e.index)); err != nil {
 			return within(err, "["+keyText(e.key)+"]")
 		}
-		if err := w.room(m.Type()); err != nil {
+		if err := w.space(m.Type()); err != nil {
 			return err
 		}
 	}

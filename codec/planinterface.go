@@ -11,7 +11,7 @@ import (
 func (m *planner) planInterface(p *plan, path string) error {
 	if !implemented(p.typ) {
 		return &UnencodableError{Path: path, What: "an interface", Type: p.typ,
-			Cure: "use a concrete type, or register the possible types with codec.RegisterType"}
+			Fix: "use a concrete type, or register the possible types with codec.RegisterType"}
 	}
 	p.write = func(w *cborWriter, v reflect.Value) error {
 		if v.IsNil() {

@@ -24,7 +24,7 @@ func (w *cborWriter) mixed(t reflect.Type) error {
 	}
 	if w.opaque.Lost() {
 		return &UnencodableError{What: "memory shared with a value that marshals itself", Type: t,
-			Cure: "copy the memory, or use types with exported fields"}
+			Fix: "copy the memory, or use types with exported fields"}
 	}
 	return nil
 }
@@ -36,7 +36,7 @@ func planMarshaler(p *plan, method deepequal.Marshaler) {
 		b, err := method.BytesShared(v.Addr(), &w.opaque)
 		if err != nil {
 			return &UnencodableError{What: "a value", Type: p.typ, Err: err,
-				Cure: "return a type with exported fields that hold the data, or correct " + method.Name}
+				Fix: "return a type with exported fields that hold the data, or correct " + method.Name}
 		}
 		w.bytes(b)
 		return nil

@@ -22,7 +22,7 @@ func (m *planner) planStruct(p *plan, path string) error {
 		at := path + "." + f.Name
 		if !f.IsExported() && (!f.Anonymous || f.Type.Kind() != reflect.Struct) {
 			return &UnencodableError{Path: at, What: "an unexported field", Type: f.Type,
-				Cure: "export it, give " + strconv.Quote(rootName(p.typ)) + " methods MarshalBinary and UnmarshalBinary, or return a type that holds only the data"}
+				Fix: "export it, give " + strconv.Quote(rootName(p.typ)) + " methods MarshalBinary and UnmarshalBinary, or return a type that holds only the data"}
 		}
 		fp, err := m.plan(at, f.Type)
 		if err != nil {

@@ -82,7 +82,7 @@ func zoneOf(t time.Time) (zoned, error) {
 	}
 	if !ok || known == nil || !deepequal.SameLocation(loc, known) {
 		return zoned{}, &UnencodableError{What: "a time in the zone " + strconv.Quote(loc.String()) + ", which differs from the local IANA database,",
-			Type: reflect.TypeOf(t), Cure: "use its UTC method"}
+			Type: reflect.TypeOf(t), Fix: "use its UTC method"}
 	}
 	kind := int64(zoneNamed)
 	if loc == time.Local {

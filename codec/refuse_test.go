@@ -21,7 +21,7 @@ func refused[T any](t *testing.T, path string) {
 			t.Errorf("%v: %v", reflect.TypeFor[T](), err)
 			return
 		}
-		if e.Path != path || e.Cure == "" || !strings.HasPrefix(e.Error(), "codec: "+path+": ") {
+		if e.Path != path || e.Fix == "" || !strings.HasPrefix(e.Error(), "codec: "+path+": ") {
 			t.Errorf("%v: path %s, want %s", e, e.Path, path)
 		}
 	}

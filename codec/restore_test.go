@@ -21,7 +21,7 @@ import (
 
 type (
 	// lossy drops all but its first field when it marshals itself.
-	lossy struct{ kept, lost int }
+	lossy struct{ cached, lost int }
 	// shy panics when it is nil inside.
 	shy    struct{ at *int }
 	hollow struct{ *shy }
@@ -31,8 +31,8 @@ type (
 	alien  struct{ A float64 }
 )
 
-func (l lossy) MarshalBinary() ([]byte, error)    { return []byte{byte(l.kept)}, nil }
-func (l *lossy) UnmarshalBinary(b []byte) error   { l.kept = int(b[0]); return nil }
+func (l lossy) MarshalBinary() ([]byte, error)    { return []byte{byte(l.cached)}, nil }
+func (l *lossy) UnmarshalBinary(b []byte) error   { l.cached = int(b[0]); return nil }
 func (s *shy) MarshalBinary() ([]byte, error)     { return []byte{byte(*s.at)}, nil }
 func (s *shy) UnmarshalBinary(b []byte) error     { s.at = ptr(int(b[0])); return nil }
 func (h hollow) MarshalBinary() ([]byte, error)   { return h.shy.MarshalBinary() }
@@ -64,7 +64,7 @@ func TestTypesThatLoseSomething(t *testing.T) {
 		exact(t, &u)
 		exact[any](t, u)
 	}
-	exact(t, lossy{kept: 1})
+	exact(t, lossy{cached: 1})
 	exact(t, regexp.MustCompile("a+(b|c)*$"))
 	longest := regexp.MustCompile("a+|b")
 	longest.Longest()
@@ -128,12 +128,12 @@ func TestSharingThatIsLost(t *testing.T) {
 	exact(t, around{ptr(1), knot{ptr(1), ptr(1)}})
 	inexact(t, around{one, knot{ptr(2), one}}, "around")
 	inexact(t, around{table, knot{ptr(2), table}}, "around")
-	type beside struct {
+	type adjacent struct {
 		List []byte
 		W    window
 	}
-	inexact(t, beside{list[2:], window{list, list[1:2]}}, "beside")
-	exact(t, beside{list[3:], window{list, list[1:2]}})
+	inexact(t, adjacent{list[2:], window{list, list[1:2]}}, "beside")
+	exact(t, adjacent{list[3:], window{list, list[1:2]}})
 }
 
 // TestLongListsOfNothing checks that long lists of empty values take only their length.

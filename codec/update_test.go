@@ -203,7 +203,7 @@ func drawSteps(t *rapid.T, v any) []any {
 func doubts(t *testing.T, text string) []string {
 	t.Helper()
 	var all []string
-	_, err := by(t, "yaml").Noting([]byte(text), func(d codec.Doubt) { all = append(all, d.String()) })
+	_, err := by(t, "yaml").Noting([]byte(text), func(d codec.Ambiguity) { all = append(all, d.String()) })
 	if err != nil {
 		t.Fatal(err)
 	}

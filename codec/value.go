@@ -35,7 +35,7 @@ type UnencodableError struct {
 	Path string       // from the requested type to the faulty part: "Result.conn"
 	What string       // description of the part: "an unexported field"
 	Type reflect.Type // of the part
-	Cure string       // what to do about it
+	Fix  string       // what to do about it
 	Err  error        // the underlying error, if any
 }
 
@@ -44,7 +44,7 @@ func (e *UnencodableError) Error() string {
 	if e.Err != nil {
 		why = ": " + e.Err.Error()
 	}
-	return fmt.Sprintf("codec: %s: %s of type %v cannot be cached%s; %s", e.Path, e.What, e.Type, why, e.Cure)
+	return fmt.Sprintf("codec: %s: %s of type %v cannot be cached%s; %s", e.Path, e.What, e.Type, why, e.Fix)
 }
 
 // Unwrap returns Err.

@@ -58,7 +58,7 @@ var yamlCodec = Codec{
 	},
 }
 
-func notingYAML(b []byte, note func(Doubt)) (any, error) {
+func notingYAML(b []byte, note func(Ambiguity)) (any, error) {
 	v, err := guarded(func() (any, error) { return decodeYAML(b, note) })
 	if err != nil {
 		return nil, fmt.Errorf("yaml: %w", err)
@@ -69,7 +69,7 @@ func notingYAML(b []byte, note func(Doubt)) (any, error) {
 // strictly tells how to fix scalars that StrictYAML refuses.
 const strictly settingError = "quote strings, and write numbers that all readers decode alike"
 
-func decodeYAML(b []byte, note func(Doubt)) (any, error) {
+func decodeYAML(b []byte, note func(Ambiguity)) (any, error) {
 	doc, err := parseYAML(b)
 	if err != nil || doc == nil {
 		return nil, err
@@ -77,8 +77,8 @@ func decodeYAML(b []byte, note func(Doubt)) (any, error) {
 	if !StrictYAML.Load() {
 		return yamlReader{note}.value(doc)
 	}
-	var first *Doubt
-	v, err := yamlReader{func(d Doubt) { first = cmp.Or(first, &d) }}.value(doc)
+	var first *Ambiguity
+	v, err := yamlReader{func(d Ambiguity) { first = cmp.Or(first, &d) }}.value(doc)
 	if err == nil && first != nil {
 		return nil, fmt.Errorf("%v; %w", *first, strictly)
 	}

@@ -14,7 +14,7 @@ import (
 // doubt reports a plain scalar that YAML 1.1 does not read as v.
 func (r yamlReader) doubt(n *yaml.Node, v any) {
 	if old := yaml11(n.Value); !sameScalar(old, v) {
-		r.note(Doubt{n.Line, n.Value, fmt.Sprintf("%s in YAML 1.2 (Larder), but %s in YAML 1.1 (PyYAML)", described(v), described(old))})
+		r.note(Ambiguity{n.Line, n.Value, fmt.Sprintf("%s in YAML 1.2 (Larder), but %s in YAML 1.1 (PyYAML)", described(v), described(old))})
 	}
 }
 

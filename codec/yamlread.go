@@ -11,7 +11,7 @@ import (
 
 // A yamlReader converts nodes to values. It calls note, if set, for values that other
 // readers read differently.
-type yamlReader struct{ note func(Doubt) }
+type yamlReader struct{ note func(Ambiguity) }
 
 // value converts a node within bounds.
 func (r yamlReader) value(n *yaml.Node) (any, error) {
@@ -89,7 +89,7 @@ func (r yamlReader) key(n *yaml.Node) (string, error) {
 		return "", fmt.Errorf("line %d: key %q is not a string; quote it", n.Line, n.Value)
 	}
 	if r.note != nil {
-		r.note(Doubt{n.Line, n.Value, fmt.Sprintf("%s as a value, but a string as a key", described(v))})
+		r.note(Ambiguity{n.Line, n.Value, fmt.Sprintf("%s as a value, but a string as a key", described(v))})
 	}
 	return n.Value, nil
 }

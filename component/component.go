@@ -66,7 +66,7 @@ type Component struct {
 	order  func(params any, n int) (order.Order, error)
 
 	streams     func(params any) bool
-	openStream  func(ctx context.Context, env *Env, params any) (Stream, Known, error)
+	openStream  func(ctx context.Context, env *Env, params any) (Stream, KeyParts, error)
 	onStreams   func(env *Env, params any, in []Stream) (Stream, error)
 	materialise func(ctx context.Context, env *Env, params any, in Stream, made func() ([]any, error)) (Samples, error)
 

@@ -26,8 +26,8 @@ type Env struct {
 	// Written, if not nil, must be called by a sink of files when it has ended, also on
 	// failure, while no other run can write to its output.
 	Written func()
-	// Pieces, if not nil, lets a sink that is a [Piecer] reuse its old output.
-	Pieces *Pieces
+	// Pieces, if not nil, lets a sink that is an [IncrementalSink] reuse its old output.
+	Pieces *OutputChunks
 	// Logs is a directory for the messages of commands about samples; "" means that
 	// they are dropped.
 	Logs string
@@ -39,7 +39,7 @@ type Env struct {
 	// Stdin is the input of a source whose path is [StandardInput]; nil means none.
 	Stdin *Input
 	// Ending, if not nil, tracks work that must end before the run.
-	Ending *Ending
+	Cleanup *Cleanup
 	// Mapping returns how the node applies a mapper; nil caches nothing.
 	Mapping func(m dataset.Mapper) dataset.MapOptions
 }

@@ -10,29 +10,29 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// A Piecer is a parameter struct of a sink that writes its output in pieces, one for each
-// sample: rows of one file after an optional header, or, if it is a [Stander], separate
+// An IncrementalSink is a parameter struct of a sink that writes its output in pieces, one for each
+// sample: rows of one file after an optional header, or, if it is a [ReusableFiles], separate
 // files.
-type Piecer interface {
+type IncrementalSink interface {
 	// Pieces lists what the row of a sample depends on, besides the sample and the
 	// parameters. ok is false if that is unknown.
 	Pieces(ctx context.Context, in Samples) (on []string, ok bool, err error)
 }
 
-// A Stander is a [Piecer] that writes separate files for each sample, at a place that
+// A ReusableFiles is an [IncrementalSink] that writes separate files for each sample, at a place that
 // depends on the position of the sample. So a piece of its output can be reused only at
 // the same position.
-type Stander interface {
-	Piecer
+type ReusableFiles interface {
+	IncrementalSink
 	// Standing returns the samples of p whose output files exist and have not changed
 	// since they were written, so that they need not be written again.
-	Standing(env *Env, p *Pieces) ([]Copy, error)
+	Standing(env *Env, p *OutputChunks) ([]Copy, error)
 }
 
-// Pieces lets a [Piecer] rewrite only the output whose input has changed. The output
+// OutputChunks lets an [IncrementalSink] rewrite only the output whose input has changed. The output
 // for the samples of a chunk is a piece. The sink copies the pieces of unchanged chunks
 // from the existing file, if they are still in it.
-type Pieces struct {
+type OutputChunks struct {
 	Chunks []dataset.Chunk // chunks of the samples to write
 	Before Layout          // what the sink wrote the last time; it may no longer exist
 
@@ -74,8 +74,8 @@ type Place struct {
 
 const maxPiece = 16 << 20
 
-// Known returns the old place of the piece of each chunk, or nil for a new chunk.
-func (p *Pieces) Known() []*Place {
+// Places returns the old place of the piece of each chunk, or nil for a new chunk.
+func (p *OutputChunks) Places() []*Place {
 	places := make([]Place, len(p.Before.Pieces))
 	of := make(map[key.Digest]*Place, len(places))
 	offset, first := p.Before.Head, 0

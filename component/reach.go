@@ -28,24 +28,24 @@ type SingleChecker interface {
 	CheckSingle() error
 }
 
-// A Lister is a parameter struct of a source or a sink whose files are identified by
+// A StatIdentified is a parameter struct of a source or a sink whose files are identified by
 // names, sizes and times. The output of such a source depends only on its parameters
 // and its listed inputs. Such a sink writes only its listed outputs, and writing the
 // same again would not change them.
-type Lister interface {
+type StatIdentified interface {
 	Listed() bool
 }
 
 // A Far is a parameter struct of a source or a sink whose paths may be URLs (package
 // objectstore). The state of local files does not identify remote ones, so a component with a
-// URL is not a [Lister].
+// URL is not a [StatIdentified].
 type Far interface {
 	Far()
 }
 
 // A Delegator is a parameter struct that embeds no methods for its files, but returns a
 // value that has them. Similar components share the type of this value. The value
-// implements Check, [Reader], [Writer], [SingleChecker], [Lister], [Far] or [Piecer]. A
+// implements Check, [Reader], [Writer], [SingleChecker], [StatIdentified], [Far] or [IncrementalSink]. A
 // method of the struct itself takes precedence.
 type Delegator interface {
 	Delegate() any
@@ -81,32 +81,32 @@ func (c *Component) Check(params any) error {
 	return nil
 }
 
-// A Placed is a parameter struct whose component depends on [Env.Dir] even if none of
+// A DirDependent is a parameter struct whose component depends on [Env.Dir] even if none of
 // its paths is relative: it looks up files, programs or modules by strings that are not
 // a [Path].
-type Placed interface {
-	Placed()
+type DirDependent interface {
+	DirDependent()
 }
 
-// A Picker is a parameter struct of a source that reads only some files of one
+// A FileFilter is a parameter struct of a source that reads only some files of one
 // directory. It selects them by slash-separated path in the directory. Other files do
 // not affect its output.
-type Picker interface {
+type FileFilter interface {
 	Picks(file string) bool
 }
 
 // Picks returns a function that reports which files at its paths a component may read.
 func (c *Component) Picks(params any) func(file string) bool {
-	if p, ok := params.(Picker); ok && c.Kind == Source && c.IsRegistered() {
+	if p, ok := params.(FileFilter); ok && c.Kind == Source && c.IsRegistered() {
 		return p.Picks
 	}
 	return func(string) bool { return true }
 }
 
 // IsListed reports whether a component is a registered source or sink of files whose
-// parameters are a [Lister].
+// parameters are a [StatIdentified].
 func (c *Component) IsListed(params any) bool {
-	l, ok := As[Lister](params)
+	l, ok := As[StatIdentified](params)
 	return ok && c.IsRegistered() && l.Listed() && !IsFar(params)
 }
 
@@ -121,17 +121,17 @@ func (c *Component) Inputs(env *Env, params any) (all []pathguard.Input) {
 	if c.Kind == Sink {
 		return nil
 	}
-	who := fmt.Sprintf("node %s", env.Node)
+	owner := fmt.Sprintf("node %s", env.Node)
 	Walk(c, params, func(_ *Component, params any) {
 		if r, ok := As[Reader](params); ok {
 			for _, in := range r.Inputs(env) {
-				in.Who = who
+				in.Owner = owner
 				all = append(all, in)
 			}
 			return
 		}
 		for _, p := range Paths(params) {
-			all = append(all, pathguard.Input{Who: who, Path: env.Path(p)})
+			all = append(all, pathguard.Input{Owner: owner, Path: env.Path(p)})
 		}
 	})
 	return all
@@ -150,7 +150,7 @@ func (c *Component) Outputs(env *Env, params any) (all []pathguard.Output) {
 		}
 	}
 	for i := range all {
-		all[i].Who = cmp.Or(all[i].Who, fmt.Sprintf("node %s", env.Node))
+		all[i].Owner = cmp.Or(all[i].Owner, fmt.Sprintf("node %s", env.Node))
 	}
 	return all
 }

@@ -21,25 +21,25 @@ func OfStream(s Stream) Data { return Data{Stream: &s} }
 // source reads nothing until the stream is read.
 func Streams[P any](c *Component, when func(p P) bool, open func(p P, ctx context.Context, env *Env) (Stream, error)) {
 	c.streams = func(params any) bool { return when(params.(P)) }
-	c.openStream = func(ctx context.Context, env *Env, params any) (Stream, Known, error) {
+	c.openStream = func(ctx context.Context, env *Env, params any) (Stream, KeyParts, error) {
 		s, err := open(params.(P), ctx, env)
 		return s, nil, err
 	}
 }
 
-// Known describes the content of a stream, as parts of a key: the code that computes
+// KeyParts describes the content of a stream, as parts of a key: the code that computes
 // its elements, and all that this depends on. It computes no element.
-type Known func(ctx context.Context) ([]any, error)
+type KeyParts func(ctx context.Context) ([]any, error)
 
 // RegisterStream registers a source that always outputs a stream whose elements are not
 // identified by files alone. Opening it reads nothing until the stream is read.
-func RegisterStream[P any](name, doc string, open func(env *Env, p P) (Stream, Known, error)) *Component {
+func RegisterStream[P any](name, doc string, open func(env *Env, p P) (Stream, KeyParts, error)) *Component {
 	c := describe[P](Source, name, doc, open)
 	c.streams = func(any) bool { return true }
 	c.source = func(context.Context, *Env, any) (Samples, error) {
 		return nil, errors.New("the source returns a stream")
 	}
-	c.openStream = func(_ context.Context, env *Env, params any) (Stream, Known, error) { return open(env, params.(P)) }
+	c.openStream = func(_ context.Context, env *Env, params any) (Stream, KeyParts, error) { return open(env, params.(P)) }
 	return register(c)
 }
 
@@ -83,7 +83,7 @@ func (c *Component) Materialises() bool { return c.materialise != nil }
 
 // OpenStream opens a source that outputs a stream. If known is nil, the parameters and
 // the files that the source reads identify the content.
-func (c *Component) OpenStream(ctx context.Context, env *Env, params any) (s Stream, known Known, err error) {
+func (c *Component) OpenStream(ctx context.Context, env *Env, params any) (s Stream, known KeyParts, err error) {
 	return c.openStream(ctx, env, params)
 }
 

@@ -65,8 +65,8 @@ func BatchOf(ds any) int {
 	return 0
 }
 
-// Batching returns ds with [BatchOf] raised to at least n.
-func Batching(ds Dataset[Sample], n int) Dataset[Sample] {
+// WithMinBatch returns ds with [BatchOf] raised to at least n.
+func WithMinBatch(ds Dataset[Sample], n int) Dataset[Sample] {
 	if n = max(n, BatchOf(ds)); n <= 0 {
 		return ds
 	}

@@ -132,7 +132,7 @@ func read(ctx context.Context, way int, ds dataset.Dataset[dataset.Sample], p *p
 // once each, in batches of the requested size, with the same results as one by one. It
 // covers all ways of reading, with and without caches, and mappers, chains and operators.
 func TestBatchesAreThoseThatAreMissing(t *testing.T) {
-	draw := testrand.Chance(t)
+	draw := testrand.New(t)
 	for range testrand.Rounds(150, 3000) {
 		n, batch, way, workers, shape := draw.IntN(21), []int{1, 2, 4, 7, 32}[draw.IntN(5)], draw.IntN(3), 1+draw.IntN(3), draw.IntN(6)
 		keep := draw.IntN(3) > 0
@@ -153,9 +153,9 @@ func TestBatchesAreThoseThatAreMissing(t *testing.T) {
 				each := dataset.Each(in, func(ctx context.Context, i int, s dataset.Sample) (dataset.Sample, error) {
 					return dataset.Map(dataset.Func(n, func(context.Context, int) (dataset.Sample, error) { return s, nil }), m, o).At(ctx, i)
 				})
-				return dataset.Batching(each, batch)
+				return dataset.WithMinBatch(each, batch)
 			case 4:
-				return dataset.Keeping(dataset.Cat(dataset.Map(texts(n/2, "a"), m, o), dataset.Map(shifted(n-n/2, n/2), m, o)))
+				return dataset.WithCaching(dataset.Cat(dataset.Map(texts(n/2, "a"), m, o), dataset.Map(shifted(n-n/2, n/2), m, o)))
 			}
 			return dataset.Map(texts(n, "a"), m, o)
 		}
@@ -454,7 +454,7 @@ func TestBatchSharesItsCost(t *testing.T) {
 // TestBatchesThatOverlap checks that readers in different orders and batches, of two nodes
 // of which one reads the other, compute each sample once without deadlock.
 func TestBatchesThatOverlap(t *testing.T) {
-	draw := testrand.Chance(t)
+	draw := testrand.New(t)
 	for range testrand.Rounds(20, 300) {
 		l := openOn(t, memory.New(memory.Options{}))
 		const n = 30

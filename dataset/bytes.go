@@ -34,10 +34,10 @@ func newBytes(ext string, b []byte, d *key.Digest) *Item {
 // differ. The items are given by their encoded bytes, as for [NewBytes]. One call costs
 // less than creating the items one by one, and they live as long as the last of them.
 func NewEncoded(ext string, keys []string, items [][]byte) Sample {
-	room := make([]bytesItem, len(keys))
+	buffer := make([]bytesItem, len(keys))
 	fields := make([]Field, len(keys))
 	for i, k := range keys {
-		fields[i] = Field{Key: k, Item: room[i].set(ext, items[i], nil)}
+		fields[i] = Field{Key: k, Item: buffer[i].set(ext, items[i], nil)}
 	}
 	return Sample{fields}
 }

@@ -83,26 +83,26 @@ func (c *CachedDataset) Share(by int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.readers += by; c.readers > 1 {
-		cache.Expect(c.cache, nil, 0)
+		cache.SetFutureReads(c.cache, nil, 0)
 	}
 }
 
-// Forecast returns how many of the next n reads will hit, if the dataset is read in the
-// order reads from a position on, and [CachedDataset.Expect] was called with it. ok is
+// PredictHits returns how many of the next n reads will hit, if the dataset is read in the
+// order reads from a position on, and [CachedDataset.SetFutureReads] was called with it. ok is
 // false if that is not known yet.
-func (c *CachedDataset) Forecast(reads order.Order, from, n int) (hits int, ok bool) {
-	return cache.Forecast(c.cache, reads, from, n)
+func (c *CachedDataset) PredictHits(reads order.Order, from, n int) (hits int, ok bool) {
+	return cache.PredictHits(c.cache, reads, from, n)
 }
 
-// Expect announces the order in which the dataset will be read from a position on, so
+// SetFutureReads announces the order in which the dataset will be read from a position on, so
 // that the cache keeps the samples that are needed soonest. Nil means that the order is
 // unknown. The call has no effect while there are several readers
 // ([CachedDataset.Share]).
-func (c *CachedDataset) Expect(reads order.Order, from int) {
+func (c *CachedDataset) SetFutureReads(reads order.Order, from int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.readers <= 1 {
-		cache.Expect(c.cache, reads, from)
+		cache.SetFutureReads(c.cache, reads, from)
 	}
 }
 
@@ -144,7 +144,7 @@ func sampleBytes(s Sample) int64 { return 64 + 192*int64(s.Len()) }
 func (c *CachedDataset) follow(i int, s Sample) (*watcher, int64) {
 	var bytes atomic.Int64
 	bytes.Store(sampleBytes(s))
-	w := &watcher{told: func(n int64) { c.cache.Update(i, bytes.Add(n)) }}
+	w := &watcher{notified: func(n int64) { c.cache.Update(i, bytes.Add(n)) }}
 	for f := range s.Fields() {
 		f.Item.watch(w)
 	}
@@ -154,9 +154,9 @@ func (c *CachedDataset) follow(i int, s Sample) (*watcher, int64) {
 	return w, bytes.Load() // values read before count from the start
 }
 
-// Keeping returns ds with every execution that computes its samples marked to be cached.
+// WithCaching returns ds with every execution that computes its samples marked to be cached.
 // A checkpoint is read back this way.
-func Keeping(ds Dataset[Sample]) Dataset[Sample] { return &keeping{ds, ds.Len()} }
+func WithCaching(ds Dataset[Sample]) Dataset[Sample] { return &keeping{ds, ds.Len()} }
 
 type keeping struct {
 	ds Dataset[Sample]
@@ -171,7 +171,7 @@ func (k *keeping) At(ctx context.Context, i int) (Sample, error) {
 		return Sample{}, err
 	}
 	for _, e := range s.Executions() {
-		e.MarkKept(ctx)
+		e.MarkCached(ctx)
 	}
 	return s, nil
 }

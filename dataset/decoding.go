@@ -33,7 +33,7 @@ const smallValue = 64 << 10
 // using returns the context of an execution that reads items of samples, and a function
 // that ends it. Values decoded under the context count for the execution.
 func using(ctx context.Context, ins ...Sample) (context.Context, func()) {
-	inner, end := pool.Hold(ctx)
+	inner, end := pool.Reservation(ctx)
 	if inner == ctx {
 		return ctx, end // a transform within a transform
 	}
@@ -55,14 +55,14 @@ func using(ctx context.Context, ins ...Sample) (context.Context, func()) {
 // largeKey is the context key of the flag that an execution has a large value.
 type largeKey struct{}
 
-// takeIn waits until the given number of bytes may be read or decoded (see [pool.Take]).
+// takeIn waits until the given number of bytes may be read or decoded (see [pool.Reserve]).
 // It counts them until the execution of ctx ends or, if there is none, until the
 // returned function is called.
 func takeIn(ctx context.Context, bytes int64) (done func(), err error) {
 	if bytes < smallValue {
 		return func() {}, nil
 	}
-	done, err = pool.Take(ctx, bytes)
+	done, err = pool.Reserve(ctx, bytes)
 	if err != nil || bytes < largeValue {
 		return done, err
 	}
@@ -71,7 +71,7 @@ func takeIn(ctx context.Context, bytes int64) (done func(), err error) {
 		end := done
 		done = func() { end(); tidyUp() }
 	}
-	makeRoom(bytes, large == nil || !large.Swap(true))
+	freeSpace(bytes, large == nil || !large.Swap(true))
 	return done, nil
 }
 
@@ -88,10 +88,10 @@ var collecting struct {
 	limited bool
 }
 
-// makeRoom collects garbage before a large value is decoded and bounds the garbage that
+// freeSpace collects garbage before a large value is decoded and bounds the garbage that
 // accumulates, unless the program has its own memory limit. another adds a user of large
 // values.
-func makeRoom(bytes int64, another bool) {
+func freeSpace(bytes int64, another bool) {
 	c := &collecting
 	c.Lock()
 	defer c.Unlock()
@@ -104,8 +104,8 @@ func makeRoom(bytes int64, another bool) {
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	const room = 128 << 20
-	debug.SetMemoryLimit(int64(m.Sys-m.HeapIdle) + bytes + room)
+	const buffer = 128 << 20
+	debug.SetMemoryLimit(int64(m.Sys-m.HeapIdle) + bytes + buffer)
 	c.limited = true
 }
 

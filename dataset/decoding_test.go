@@ -104,7 +104,7 @@ func bounded(t *testing.T, workers int, bytes int64) (p *pool.Pool, given func()
 	return p, func() {
 		ended, cancel := context.WithCancel(p.Context(t.Context()))
 		cancel() // waiting is now an error
-		if _, err := pool.Take(ended, bytes); err != nil {
+		if _, err := pool.Reserve(ended, bytes); err != nil {
 			t.Errorf("some bytes are still in use: %v", err)
 		}
 	}
@@ -157,9 +157,9 @@ func TestDecodingNeverWaitsForItself(t *testing.T) {
 	makeAll(t, outer, p)
 }
 
-// TestDecodingWaitsForNobodyWhoWaits checks that executions that wait for each other's
+// TestDecodingWaitsForNoCallerWhoWaits checks that executions that wait for each other's
 // results or reads do not wait for each other's memory.
-func TestDecodingWaitsForNobodyWhoWaits(t *testing.T) {
+func TestDecodingWaitsForNoCallerWhoWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, given := bounded(t, 1, 1)
 		defer given()

@@ -53,7 +53,7 @@ func adding(t *testing.T, random *dataset.Random) dataset.Transform {
 // TestDistinct checks that work for repeated samples is done for one position of each, and
 // that an endless repetition reads few of them.
 func TestDistinct(t *testing.T) {
-	draw := testrand.Chance(t)
+	draw := testrand.New(t)
 	for range testrand.Rounds(50, 500) {
 		n := 1 + draw.IntN(5)
 		ds := countedTexts(n)
@@ -74,7 +74,7 @@ func TestDistinct(t *testing.T) {
 				o, err = order.Epochs(n, draw.Uint64(), 2)
 			case 3:
 				what += " draw"
-				o, err = order.Draw(n, 9, draw.Uint64())
+				o, err = order.WithReplacement(n, 9, draw.Uint64())
 			case 4, 5, 6:
 				random := []*dataset.Random{nil, {}, {Per: dataset.PerContent}}[kind-4]
 				what += fmt.Sprintf(" map %v", random)
@@ -89,7 +89,7 @@ func TestDistinct(t *testing.T) {
 		}
 		if draw.IntN(2) == 0 {
 			what += " kept"
-			ds = dataset.Keeping(ds)
+			ds = dataset.WithCaching(ds)
 		}
 		at := slices.Collect(dataset.Distinct(t.Context(), ds))
 		if !slices.IsSorted(at) || len(slices.Compact(slices.Clone(at))) != len(at) {

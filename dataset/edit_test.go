@@ -69,9 +69,9 @@ func TestWideNumbersInStructs(t *testing.T) {
 	}
 }
 
-// TestDoubtsAreToldOnceAFile checks that each file with an ambiguous value causes one
+// TestDoubtsAreReportedOnceAFile checks that each file with an ambiguous value causes one
 // warning.
-func TestDoubtsAreToldOnceAFile(t *testing.T) {
+func TestDoubtsAreReportedOnceAFile(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"a.yaml": "x: 08\ny: yes\nz: 1:30\n", "b.yaml": "x: 8\n", "c.yaml": "5: x\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

@@ -28,7 +28,7 @@ type Execution struct {
 	keep   bool          // the larder caches the result
 	lean   bool          // the inputs are released when done: a cache holds the outputs
 	done   bool          // out is the result
-	kept   bool          // the larder has the result; only if done
+	cached bool          // the larder has the result; only if done
 	cost   time.Duration // of the computation, if kept
 	action *key.Action   // nil until described
 	out    Sample
@@ -109,8 +109,8 @@ func (e *Execution) Cost(ctx context.Context) (time.Duration, error) {
 	return e.cost, nil
 }
 
-// MarkKept makes the execution cache its result.
-func (e *Execution) MarkKept(ctx context.Context) {
+// MarkCached makes the execution cache its result.
+func (e *Execution) MarkCached(ctx context.Context) {
 	if e.node.Larder == nil || e.mu.lock(ctx) != nil {
 		return
 	}
@@ -129,7 +129,7 @@ func (e *Execution) sample(ctx context.Context) (Sample, error) {
 		e.failed = nil
 		return Sample{}, err
 	}
-	if e.done && (e.kept || !e.keep) {
+	if e.done && (e.cached || !e.keep) {
 		return e.out, nil
 	}
 	var err error

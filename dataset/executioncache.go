@@ -38,14 +38,14 @@ func (e *Execution) call(a *key.Action) larder.Call[*made] {
 // take stores the result. The lock is held.
 func (e *Execution) take(a *key.Action, r larder.Result[*made]) error {
 	e.node.Stats.countCall(e.node.handed, e.index, r.From, r.Bytes, r.Cost)
-	e.node.Stats.note(r.Reads, r.Unkept)
+	e.node.Stats.note(r.Reads, r.Uncached)
 	out, err := r.Value.open(e.in)
 	if err != nil {
 		return e.fail(err)
 	}
-	e.out, e.kept, e.cost = out, true, r.Cost
-	if e.node.Kept != nil {
-		e.node.Kept(e.index, r.Key, a.Key())
+	e.out, e.cached, e.cost = out, true, r.Cost
+	if e.node.Cached != nil {
+		e.node.Cached(e.index, r.Key, a.Key())
 	}
 	return nil
 }

@@ -143,7 +143,7 @@ func ReadBytes(ctx context.Context, ext string, size int64, read func([]byte) er
 	return b, read(b)
 }
 
-// Room waits until the given number of bytes may be allocated (see [pool.Take]). It
+// Room waits until the given number of bytes may be allocated (see [pool.Reserve]). It
 // counts them until the execution of ctx ends or, if there is none, until the returned
 // function is called. It is for sources that decode what they read.
 func Room(ctx context.Context, bytes int64) (done func(), err error) { return takeIn(ctx, bytes) }

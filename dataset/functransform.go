@@ -41,7 +41,7 @@ func (m *funcTransform) Op(ctx context.Context, l *larder.Larder) (*key.Op, erro
 	if m.identity.Closure == nil {
 		return m.op, nil
 	}
-	return m.op, analysis.Steady()
+	return m.op, analysis.CheckUnchanged()
 }
 
 func (m *funcTransform) identify(ctx context.Context, l *larder.Larder) (*key.Op, error) {

@@ -70,7 +70,7 @@ func (g *group) make(ctx context.Context) (done int, err error) {
 		if !e.keep && !e.done && inBatches {
 			loose = append(loose, i)
 		}
-		if !e.keep || e.done && e.kept {
+		if !e.keep || e.done && e.cached {
 			continue
 		}
 		a, derr := e.describe(ctx)

@@ -50,8 +50,8 @@ type others struct {
 // A watcher receives the size in bytes of a value when it is stored, until the watcher
 // has ended.
 type watcher struct {
-	told  func(bytes int64)
-	ended atomic.Bool
+	notified func(bytes int64)
+	ended    atomic.Bool
 }
 
 // An Origin is the source of an item's bytes. Its methods may be slow and may be called
@@ -134,15 +134,15 @@ func (it *Item) Value(ctx context.Context) (any, error) {
 
 // ended returns a channel that is closed when the current read ends. The lock is held.
 func (it *Item) ended() <-chan struct{} {
-	o := it.told()
+	o := it.notified()
 	if o.waiting == nil {
 		o.waiting = make(chan struct{})
 	}
 	return o.waiting
 }
 
-// told returns the waiters and watchers of the item. The lock is held.
-func (it *Item) told() *others {
+// notified returns the waiters and watchers of the item. The lock is held.
+func (it *Item) notified() *others {
 	if it.others == nil {
 		it.others = &others{}
 	}
@@ -190,7 +190,7 @@ func (it *Item) tell() {
 	}
 	for _, w := range it.others.watchers {
 		if !w.ended.Load() {
-			w.told(BytesHeld(it.value))
+			w.notified(BytesHeld(it.value))
 		}
 	}
 	it.others = nil
@@ -276,10 +276,10 @@ func (it *Item) watch(w *watcher) {
 	defer it.mu.Unlock()
 	it.retained = true // the cache has its own bound
 	if it.read {
-		w.told(BytesHeld(it.value))
+		w.notified(BytesHeld(it.value))
 		return
 	}
-	o := it.told()
+	o := it.notified()
 	o.watchers = append(o.watchers, w)
 	if n := len(o.watchers); n&(n-1) == 0 { // it doubled
 		o.watchers = slices.DeleteFunc(o.watchers, func(w *watcher) bool { return w.ended.Load() })

@@ -22,21 +22,21 @@ import (
 // change within a few milliseconds after the listing. For a file with several names
 // (hard links) only changes of its content are detected.
 type Listing struct {
-	at      time.Time
-	folders map[string]fs.FileInfo
-	now     func() time.Time // replaced in tests
+	at   time.Time
+	dirs map[string]fs.FileInfo
+	now  func() time.Time // replaced in tests
 }
 
 // NewListing begins a listing. Call it before listing any directory.
 func NewListing() *Listing {
-	return &Listing{at: time.Now(), folders: map[string]fs.FileInfo{}, now: time.Now}
+	return &Listing{at: time.Now(), dirs: map[string]fs.FileInfo{}, now: time.Now}
 }
 
-// Folder records a directory that is about to be listed: the root or one below it.
-func (l *Listing) Folder(path string) error {
+// Dir records a directory that is about to be listed: the root or one below it.
+func (l *Listing) Dir(path string) error {
 	info, err := os.Stat(path)
 	if err == nil {
-		l.folders[filepath.Clean(path)] = info
+		l.dirs[filepath.Clean(path)] = info
 	}
 	return err
 }
@@ -52,8 +52,8 @@ func (l *Listing) File(path string, memo key.Memo) *Item {
 // Check returns an error if a recorded directory was replaced. Call it at the end of the
 // listing.
 func (l *Listing) Check() error {
-	for _, path := range slices.Sorted(maps.Keys(l.folders)) {
-		if err := l.folder(path, path); err != nil {
+	for _, path := range slices.Sorted(maps.Keys(l.dirs)) {
+		if err := l.dir(path, path); err != nil {
 			return err
 		}
 	}
@@ -76,7 +76,7 @@ func (l *Listing) file(path string) error {
 	if since(s.Mtime) || since(s.Ctime) && !linked(info) {
 		return fmt.Errorf("%s: replaced after its directory was listed: %w", path, ErrChanged)
 	}
-	return l.folderOf(path)
+	return l.dirOf(path)
 }
 
 // still is [Listing.file] for a file that was just seen in a state. A file older than
@@ -88,14 +88,14 @@ func (l *Listing) still(path string, s key.FileStat) error {
 	if at := l.at.UnixNano(); s.Ctime == 0 || s.Ctime > at || s.Mtime > at {
 		return l.file(path)
 	}
-	return l.folderOf(path)
+	return l.dirOf(path)
 }
 
-// folderOf returns an error if the recorded directory of a file no longer has its name.
-func (l *Listing) folderOf(path string) error {
+// dirOf returns an error if the recorded directory of a file no longer has its name.
+func (l *Listing) dirOf(path string) error {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		if _, noted := l.folders[dir]; noted {
-			return l.folder(dir, path)
+		if _, noted := l.dirs[dir]; noted {
+			return l.dir(dir, path)
 		}
 		if dir == filepath.Dir(dir) {
 			return nil
@@ -103,14 +103,14 @@ func (l *Listing) folderOf(path string) error {
 	}
 }
 
-// folder returns an error if a recorded directory no longer has its name; path is the
+// dir returns an error if a recorded directory no longer has its name; path is the
 // file read in it.
-func (l *Listing) folder(dir, path string) error {
+func (l *Listing) dir(dir, path string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return err
 	}
-	if !os.SameFile(info, l.folders[dir]) {
+	if !os.SameFile(info, l.dirs[dir]) {
 		return fmt.Errorf("%s: directory %s was replaced after it was listed: %w", path, dir, ErrChanged)
 	}
 	return nil

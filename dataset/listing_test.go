@@ -71,7 +71,7 @@ func TestFilesThatAreReplacedAreNotRead(t *testing.T) {
 			}
 			ticked(t, time.Now())
 			listing := dataset.NewListing()
-			if err := listing.Folder(filepath.Join(dir, "in")); err != nil {
+			if err := listing.Dir(filepath.Join(dir, "in")); err != nil {
 				t.Fatal(err)
 			}
 			a, b := filepath.Join(dir, "in/a.txt"), filepath.Join(dir, "in/b.txt")

@@ -30,9 +30,9 @@ func (a *asked) Get(ctx context.Context, k key.Key) (store.Record, error) {
 	return a.Store.Get(ctx, k)
 }
 
-func (a *asked) GetSeen(ctx context.Context, k key.Key) (store.Record, error) {
+func (a *asked) GetWithoutRefresh(ctx context.Context, k key.Key) (store.Record, error) {
 	a.one.Add(1)
-	return a.Store.GetSeen(ctx, k)
+	return a.Store.GetWithoutRefresh(ctx, k)
 }
 
 func (a *asked) GetMany(ctx context.Context, keys []key.Key) ([]store.Record, error) {

@@ -26,7 +26,7 @@ type MapOptions struct {
 	Stats *NodeStats
 	// Kept, if not nil, is called for each cached result that is returned: with its
 	// position, the key of its record, and the key of the lookup.
-	Kept func(index int, record, action key.Key)
+	Cached func(index int, record, action key.Key)
 }
 
 // Map applies a mapper to each sample of a dataset.

@@ -97,7 +97,7 @@ func TestMapRunsWhenItsItemIsRead(t *testing.T) {
 	}
 }
 
-func TestKeptResultsDependOnWhatIsRead(t *testing.T) {
+func TestCachedResultsDependOnWhatIsRead(t *testing.T) {
 	var runs atomic.Int64
 	l, reopen := newLarder(t)
 	build := func(l *larder.Larder, keys ...string) dataset.Dataset[dataset.Sample] {
@@ -138,11 +138,11 @@ func TestMapChainReadsOneRecordWhenWarm(t *testing.T) {
 	}
 }
 
-func TestKeepingKeepsWhatWasNotKept(t *testing.T) {
+func TestKeepingKeepsWhatWasNotCached(t *testing.T) {
 	var runs atomic.Int64
 	l, reopen := newLarder(t)
 	build := func(l *larder.Larder) dataset.Dataset[dataset.Sample] {
-		return dataset.Keeping(dataset.Map(texts(3, "a"), upper(t, "a", "c", &runs), dataset.MapOptions{Larder: l}))
+		return dataset.WithCaching(dataset.Map(texts(3, "a"), upper(t, "a", "c", &runs), dataset.MapOptions{Larder: l}))
 	}
 	values(t, build(l), "c")
 	values(t, build(reopen()), "c")
@@ -265,7 +265,7 @@ func TestScanMakesSamplesOnce(t *testing.T) {
 	}
 }
 
-func TestScanIsKeptAndCutsOff(t *testing.T) {
+func TestScanIsCachedAndCutsOff(t *testing.T) {
 	var runs, scans atomic.Int64
 	op, err := key.NewOp("is-first", key.Version("1"))
 	if err != nil {

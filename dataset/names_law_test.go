@@ -11,9 +11,9 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// TestDrawsOfOneContentAreKeptApart checks that equal samples have draws, and therefore
+// TestDrawsOfOneContentAreCachedApart checks that equal samples have draws, and therefore
 // cached results, by position.
-func TestDrawsOfOneContentAreKeptApart(t *testing.T) {
+func TestDrawsOfOneContentAreCachedApart(t *testing.T) {
 	_, reopen := newLarder(t)
 	var runs atomic.Int64
 	alike := dataset.Func(5, func(context.Context, int) (dataset.Sample, error) {

@@ -66,8 +66,8 @@ func (t *NodeStats) isAhead() bool {
 }
 
 // note records the dependencies of a returned result.
-func (t *NodeStats) note(reads []larder.Read, unkept error) {
-	if len(reads) > 0 || unkept != nil {
+func (t *NodeStats) note(reads []larder.Read, uncached error) {
+	if len(reads) > 0 || uncached != nil {
 		t.Loose.Store(true)
 	}
 }

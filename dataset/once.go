@@ -8,10 +8,10 @@ import (
 // A Once is a value that is computed once, on first use, for all callers. Errors are not
 // cached. The zero value is ready to use. A Once may be used by many goroutines.
 type Once[T any] struct {
-	mu     sync.Mutex
-	made   bool
-	making chan struct{} // closed when the current call has ended; nil if there is none
-	value  T
+	mu      sync.Mutex
+	made    bool
+	running chan struct{} // closed when the current call has ended; nil if there is none
+	value   T
 }
 
 // Get returns the value, and computes it if necessary. While it waits for another
@@ -23,12 +23,12 @@ func (o *Once[T]) Get(ctx context.Context, make func(ctx context.Context) (T, er
 		case o.made:
 			defer o.mu.Unlock()
 			return o.value, nil
-		case o.making == nil:
+		case o.running == nil:
 			o.begin()
 			o.mu.Unlock()
 			return o.make(ctx, make)
 		}
-		other := o.making
+		other := o.running
 		o.mu.Unlock()
 		if err := waitFor(ctx, other); err != nil {
 			var zero T
@@ -37,7 +37,7 @@ func (o *Once[T]) Get(ctx context.Context, make func(ctx context.Context) (T, er
 	}
 }
 
-func (o *Once[T]) begin() { o.making = make(chan struct{}) }
+func (o *Once[T]) begin() { o.running = make(chan struct{}) }
 
 func (o *Once[T]) make(ctx context.Context, make func(ctx context.Context) (T, error)) (v T, err error) {
 	ok := false
@@ -47,8 +47,8 @@ func (o *Once[T]) make(ctx context.Context, make func(ctx context.Context) (T, e
 		if ok {
 			o.value, o.made = v, true
 		}
-		close(o.making)
-		o.making = nil
+		close(o.running)
+		o.running = nil
 	}()
 	v, err = make(ctx)
 	ok = err == nil

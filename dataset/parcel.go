@@ -30,9 +30,9 @@ func newMade(ctx context.Context, in, out Sample) (*made, error) {
 	return &made{records.Encode(items)}, nil
 }
 
-// keptDigest is the size in bytes from which the digest of an item is stored. Digests of
+// cachedDigest is the size in bytes from which the digest of an item is stored. Digests of
 // smaller items are computed during the lookup.
-const keptDigest = 4 << 10
+const cachedDigest = 4 << 10
 
 func pack(ctx context.Context, to *records.Item, it *Item) (err error) {
 	if to.Ext, err = it.Ext(ctx); err != nil {
@@ -44,7 +44,7 @@ func pack(ctx context.Context, to *records.Item, it *Item) (err error) {
 	if uint64(len(to.Bytes)) > records.MaxBytes {
 		return fmt.Errorf("%d bytes; at most %d can be cached", len(to.Bytes), int64(records.MaxBytes))
 	}
-	if len(to.Bytes) >= keptDigest {
+	if len(to.Bytes) >= cachedDigest {
 		to.Digest, err = it.Digest(ctx)
 	}
 	return err

@@ -101,16 +101,16 @@ func TestDrawsPerPositionAndContent(t *testing.T) {
 	}
 }
 
-// TestRandomResultsAreKept checks that draws are equal in another process, with any number
+// TestRandomResultsAreCached checks that draws are equal in another process, with any number
 // of workers, and after eviction. Their inputs are part of the key.
-func TestRandomResultsAreKept(t *testing.T) {
+func TestRandomResultsAreCached(t *testing.T) {
 	var runs atomic.Int64
 	_, reopen := newLarder(t)
 	for _, per := range []dataset.Per{dataset.PerPosition, dataset.PerContent} {
 		runs.Store(0)
 		r := dataset.Random{Per: per}
 		base := drawn(t, texts(9, "a"), dice(t, "dice", "1", r, &runs), dataset.MapOptions{})
-		kept := func(r dataset.Random) []string {
+		cached := func(r dataset.Random) []string {
 			ds := dataset.Map(texts(9, "a"), dice(t, "dice", "1", r, &runs), dataset.MapOptions{Larder: reopen(), Keep: true})
 			got := make([]string, 9)
 			err := pool.New(4).Each(t.Context(), 9, func(ctx context.Context, i int) error {
@@ -127,12 +127,12 @@ func TestRandomResultsAreKept(t *testing.T) {
 			}
 			return got
 		}
-		cold, warm := kept(r), kept(r)
+		cold, warm := cached(r), cached(r)
 		if !slices.Equal(cold, base) || !slices.Equal(warm, base) || runs.Load() != 18 {
 			t.Errorf("per %s: other draws, or %d executions of 18", per, runs.Load())
 		}
 		r.Epoch = 1
-		if other := kept(r); slices.Equal(other, base) || runs.Load() != 27 {
+		if other := cached(r); slices.Equal(other, base) || runs.Load() != 27 {
 			t.Errorf("per %s: another epoch was taken for the same", per)
 		}
 	}

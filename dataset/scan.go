@@ -76,7 +76,7 @@ func (s Scan[T]) Run(ctx context.Context, ds Dataset[Sample]) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Stats.note(r.Reads, r.Unkept)
+	s.Stats.note(r.Reads, r.Uncached)
 	switch r.From {
 	case larder.FromMemory:
 		s.Stats.FromMemory.Add(int64(ds.Len()))
@@ -145,7 +145,7 @@ func (s Scan[T]) each(ctx context.Context, ds Dataset[Sample], made bool, do fun
 		})
 	}
 	read := Func(ds.Len(), func(ctx context.Context, i int) (Sample, error) { return s.at(ctx, ds, i) })
-	return Pass(ctx, Batching(read, n), s.Pool, func(ctx context.Context, i int, in Sample) error { return do(ctx, i, in, nil) })
+	return Pass(ctx, WithMinBatch(read, n), s.Pool, func(ctx context.Context, i int, in Sample) error { return do(ctx, i, in, nil) })
 }
 
 func (s Scan[T]) at(ctx context.Context, ds Dataset[Sample], i int) (Sample, error) {

@@ -43,7 +43,7 @@ func indexGo(t *testing.T) *goIndex {
 }
 
 // file adds what a file declares.
-func (x *goIndex) file(f *ast.File, folder string) {
+func (x *goIndex) file(f *ast.File, dir string) {
 	pkg := strings.TrimSuffix(f.Name.Name, "_test")
 	for _, i := range f.Imports {
 		if path := strings.Trim(i.Path.Value, `"`); !strings.HasPrefix(path, "github.com/larder-data/") {
@@ -56,7 +56,7 @@ func (x *goIndex) file(f *ast.File, folder string) {
 			if d.Recv == nil {
 				add(x.packages, pkg, d.Name.Name)
 				if pkg == "main" && strings.HasPrefix(d.Name.Name, "Test") {
-					add(x.packages, folder, d.Name.Name) // the package names of tests of programs
+					add(x.packages, dir, d.Name.Name) // the package names of tests of programs
 				}
 			} else if t := typeName(d.Recv.List[0].Type); t != "" {
 				add(x.members, t, d.Name.Name)

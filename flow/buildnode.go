@@ -119,7 +119,7 @@ func (r *run) mapping(s *state, place string, m dataset.Mapper) dataset.MapOptio
 		if !r.ranges { // the next complete run records what was used
 			mf := newManifest(r, s, place)
 			s.manifest = append(s.manifest, mf)
-			o.Kept = mf.add
+			o.Cached = mf.add
 		}
 	}
 	return o
@@ -159,14 +159,14 @@ func (r *run) applyOp(ctx context.Context, s *state, env *component.Env, in comp
 func (r *run) remember(ctx context.Context, s *state) error {
 	for i, part := range s.data.Parts {
 		if s.pinned && r.Checkpoints != nil && !larder.IsCachedOnly(ctx) {
-			kept, err := r.keepElsewhere(ctx, s, s.place(s.data.Names, i), part)
+			stored, err := r.keepElsewhere(ctx, s, s.place(s.data.Names, i), part)
 			if err != nil {
 				return err
 			}
-			part = kept
+			part = stored
 		}
 		if r.keepsHere(s) || s.Options.Keep || r.skips(s).Skip {
-			part = dataset.Keeping(part)
+			part = dataset.WithCaching(part)
 		}
 		if s.Options.Cache != nil && worthCaching(s) {
 			cached, err := r.cache(ctx, s, s.place(s.data.Names, i), part)

@@ -59,11 +59,11 @@ func (r *run) reading(by *state, parts []component.Samples, read func() error) e
 			o, known := readOrder(parts, c)
 			before := c.Reads()
 			if known {
-				c.Expect(o, 0)
+				c.SetFutureReads(o, 0)
 			}
 			defer func() {
 				if known {
-					c.Expect(nil, 0)
+					c.SetFutureReads(nil, 0)
 				}
 				s.passes.count(c.Reads() > before, known)
 			}()

@@ -42,14 +42,14 @@ func (r *run) keepElsewhere(ctx context.Context, s *state, place string, part co
 		s.stats.Done.Add(1)
 		return part.At(ctx, i)
 	})
-	kept, err := r.Checkpoints.Keep(ctx, Checkpoint{Flow: r.id(), Node: place, Data: dataset.Batching(counted, dataset.BatchOf(part)), Pool: r.pool(s.Node)})
+	cached, err := r.Checkpoints.Keep(ctx, Checkpoint{Flow: r.id(), Node: place, Data: dataset.WithMinBatch(counted, dataset.BatchOf(part)), Pool: r.pool(s.Node)})
 	if err != nil {
 		return nil, fmt.Errorf("checkpoint: %w", err)
 	}
-	if kept.Len() != part.Len() {
-		return nil, fmt.Errorf("checkpoint: %d samples were stored and %d read back", part.Len(), kept.Len())
+	if cached.Len() != part.Len() {
+		return nil, fmt.Errorf("checkpoint: %d samples were stored and %d read back", part.Len(), cached.Len())
 	}
-	return kept, nil
+	return cached, nil
 }
 
 // discard releases the checkpoints of a run that succeeded. In the larder it

@@ -16,8 +16,8 @@ import (
 
 // shelf stores checkpoints as bytes in memory.
 type shelf struct {
-	kept map[string]shelved
-	fail error
+	cached map[string]shelved
+	fail   error
 }
 
 type shelved struct {
@@ -34,7 +34,7 @@ func (s *shelf) Keep(ctx context.Context, c flow.Checkpoint) (component.Samples,
 		return nil, err
 	}
 	name := filepath.Base(c.Flow) + "/" + c.Node
-	if s.kept[name].fingerprint != fingerprint {
+	if s.cached[name].fingerprint != fingerprint {
 		samples := make([]dataset.Sample, c.Data.Len())
 		err := c.Pool.Each(ctx, c.Data.Len(), func(ctx context.Context, i int) error {
 			in, err := c.Data.At(ctx, i)
@@ -57,13 +57,13 @@ func (s *shelf) Keep(ctx context.Context, c flow.Checkpoint) (component.Samples,
 		if err != nil {
 			return nil, err
 		}
-		s.kept[name] = shelved{fingerprint, samples}
+		s.cached[name] = shelved{fingerprint, samples}
 	}
-	return dataset.List(s.kept[name].samples...), nil
+	return dataset.List(s.cached[name].samples...), nil
 }
 
 func (s *shelf) Discard(_ context.Context, file, node string) error {
-	delete(s.kept, filepath.Base(file)+"/"+node)
+	delete(s.cached, filepath.Base(file)+"/"+node)
 	return nil
 }
 
@@ -73,7 +73,7 @@ const restedTwice = `  rested: {map: rest, from: letters, checkpoint: true}
 `
 
 func TestCheckpointsElsewhere(t *testing.T) {
-	f, s := letters(t, restedTwice), &shelf{kept: map[string]shelved{}}
+	f, s := letters(t, restedTwice), &shelf{cached: map[string]shelved{}}
 	run := func(o flow.RunOptions, want int64) {
 		t.Helper()
 		o.Checkpoints = s
@@ -86,12 +86,12 @@ func TestCheckpointsElsewhere(t *testing.T) {
 		}
 	}
 	run(flow.RunOptions{}, 26) // no cache is needed
-	if len(s.kept["flow.yaml/rested"].samples) != 26 {
-		t.Fatalf("kept: %v", s.kept)
+	if len(s.cached["flow.yaml/rested"].samples) != 26 {
+		t.Fatalf("kept: %v", s.cached)
 	}
 	run(flow.RunOptions{Discard: true}, 0)
-	if len(s.kept) != 0 {
-		t.Errorf("%d checkpoints are there after they were discarded", len(s.kept))
+	if len(s.cached) != 0 {
+		t.Errorf("%d checkpoints are there after they were discarded", len(s.cached))
 	}
 	run(flow.RunOptions{}, 26)
 }

@@ -54,7 +54,7 @@ func (r *run) computeRange(ctx context.Context, s *state, part component.Samples
 // cached, because no process could use them.
 func (r *run) computeOne(ctx context.Context, e *dataset.Execution) error {
 	if r.ranges {
-		if kept, err := e.Keeps(ctx); err != nil || !kept {
+		if cached, err := e.Keeps(ctx); err != nil || !cached {
 			return err
 		}
 	}

@@ -171,10 +171,10 @@ func (e *Editor) set(n *Node, what any) {
 
 // add adds a node next to another one. Its name gets the sweep values of that
 // node.
-func (e *Editor) add(beside *Node, name string, what any, from ...Input) *Node {
-	n := &Node{Dir: beside.Dir, From: slices.Clone(from)}
-	n.Name = name + strings.TrimPrefix(beside.Name, beside.Base)
-	if beside.Base == "" {
+func (e *Editor) add(near *Node, name string, what any, from ...Input) *Node {
+	n := &Node{Dir: near.Dir, From: slices.Clone(from)}
+	n.Name = name + strings.TrimPrefix(near.Name, near.Base)
+	if near.Base == "" {
 		n.Name = name
 	} else {
 		n.Base = name
@@ -184,7 +184,7 @@ func (e *Editor) add(beside *Node, name string, what any, from ...Input) *Node {
 	}
 	e.set(n, what)
 	if n.Component != nil {
-		at := slices.Index(e.Nodes, beside)
+		at := slices.Index(e.Nodes, near)
 		e.Nodes = slices.Insert(e.Nodes, at+1, n)
 	}
 	return n

@@ -116,7 +116,7 @@ func (p *printer) says(n *Node) (string, error) {
 	}
 	put(m, "with", with)
 	if !p.anywhere {
-		p.putFolder(m, n)
+		p.putDir(m, n)
 	}
 	if n.skips() {
 		put(m, "on-error", text(n.Options.OnError.String()))

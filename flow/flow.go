@@ -12,9 +12,9 @@
 // [Flow.Run] computes the checkpoints and writes the sinks, or runs the named
 // nodes only. It returns a [Report] and passes each [Event] to observers.
 // [Flow.Open] returns the output of a node, to be read sample by sample.
-// Outputs without a reader are not computed. A [Maker] computes a [Range] of
+// Outputs without a reader are not computed. An [Executor] computes a [Range] of
 // the output of a node, so several processes can share the work. Each of them
-// gets the flow as its [Text].
+// gets the flow as its [Bundle].
 //
 // A Flow is immutable and may be run many times, also concurrently. In a run
 // each node starts when its inputs are done. Together, the nodes work on a

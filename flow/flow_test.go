@@ -153,12 +153,12 @@ func TestPlanSaysWhatAndWhy(t *testing.T) {
 		}
 		return stats, small
 	}
-	check := func(what string, n flow.NodePlan, kept, compute int64, reason string) {
+	check := func(what string, n flow.NodePlan, cached, compute int64, reason string) {
 		t.Helper()
-		if n.Cached != kept || n.Compute != compute {
-			t.Errorf("%s: %d cached and %d to compute, want %d and %d", what, n.Cached, n.Compute, kept, compute)
+		if n.Cached != cached || n.Compute != compute {
+			t.Errorf("%s: %d cached and %d to compute, want %d and %d", what, n.Cached, n.Compute, cached, compute)
 		}
-		if compute > 0 && (len(n.Reasons) != 1 || !strings.Contains(n.Reasons[0].Text, reason)) {
+		if compute > 0 && (len(n.Reasons) != 1 || !strings.Contains(n.Reasons[0].Bundle, reason)) {
 			t.Errorf("%s: reasons %+v, want %q", what, n.Reasons, reason)
 		}
 	}

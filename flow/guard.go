@@ -12,7 +12,7 @@ import (
 func (f *Flow) Inputs() []pathguard.Input {
 	var all []pathguard.Input
 	for _, file := range f.Files {
-		all = append(all, pathguard.Input{Who: "the flow", Path: file})
+		all = append(all, pathguard.Input{Owner: "the flow", Path: file})
 	}
 	for _, n := range f.Nodes {
 		all = append(all, n.Component.Inputs(f.bareEnv(n), n.Params)...)
@@ -61,11 +61,11 @@ func (r *run) protect(ctx context.Context) error {
 	for _, n := range r.targets {
 		outputs = append(outputs, r.writes(n)...)
 	}
-	if err := pathguard.Apart(outputs...); err != nil {
+	if err := pathguard.CheckDisjoint(outputs...); err != nil {
 		return err
 	}
 	if r.Larder != nil && r.Larder.Dir() != "" {
-		outputs = append(outputs, pathguard.Output{Who: "the cache", Path: r.Larder.Dir(), Shallow: true})
+		outputs = append(outputs, pathguard.Output{Owner: "the cache", Path: r.Larder.Dir(), Shallow: true})
 	}
 	return r.Reads.Check(ctx, outputs...)
 }

@@ -43,8 +43,8 @@ var piecesType = xxh3.HashString("larder pieces 1")
 // piecesIn describes how a sink writes its input, or returns nil if it does not
 // write in pieces. It also returns nil on errors, because they occur again
 // where they can be reported.
-func (r *run) piecesIn(ctx context.Context, w *writing, in component.Data) *component.Pieces {
-	p, ok := component.As[component.Piecer](w.sink.Params)
+func (r *run) piecesIn(ctx context.Context, w *writing, in component.Data) *component.OutputChunks {
+	p, ok := component.As[component.IncrementalSink](w.sink.Params)
 	if !ok || in.Names != nil || len(in.Parts) != 1 || !w.alone {
 		return nil
 	}
@@ -67,13 +67,13 @@ func (r *run) piecesIn(ctx context.Context, w *writing, in component.Data) *comp
 		return nil
 	}
 	w.rows = op.Action()
-	return &component.Pieces{Chunks: chunks}
+	return &component.OutputChunks{Chunks: chunks}
 }
 
 // pieces describes how a sink writes its input and what it wrote the last time.
 // It returns nil if the sink does not write in pieces. In doubt, nothing was
 // written before.
-func (r *run) pieces(ctx context.Context, w *writing, in component.Data) *component.Pieces {
+func (r *run) pieces(ctx context.Context, w *writing, in component.Data) *component.OutputChunks {
 	p := r.piecesIn(ctx, w, in)
 	w.pieces = p
 	if p == nil {
@@ -191,7 +191,7 @@ func (r *run) copiedPieces(ctx context.Context, w *writing, in component.Data) (
 	if p == nil || len(p.Before.Pieces) == 0 {
 		return nil
 	}
-	if files, ok := w.sink.Params.(component.Stander); ok {
+	if files, ok := w.sink.Params.(component.ReusableFiles); ok {
 		copied, _ = files.Standing(r.bareEnv(w.sink.Node), p)
 		return copied
 	}
@@ -201,7 +201,7 @@ func (r *run) copiedPieces(ctx context.Context, w *writing, in component.Data) (
 	}
 	defer old.Close()
 	pieces, first := component.PieceReader{File: old}, 0
-	for i, at := range p.Known() {
+	for i, at := range p.Places() {
 		if at != nil {
 			if _, ok := pieces.Read(at); ok {
 				copied = append(copied, component.Copy{Was: at.First, Now: first, Samples: at.Samples})

@@ -86,7 +86,7 @@ func (e *edited) options() flow.RunOptions {
 }
 
 // fresh returns the output and manifests of a run with an empty cache and no output.
-func (e *edited) fresh() (out string, kept []store.Manifest) {
+func (e *edited) fresh() (out string, cached []store.Manifest) {
 	e.t.Helper()
 	other := *e.lines
 	other.t, other.dir, other.store = e.t, e.t.TempDir(), memory.New(memory.Options{})
@@ -162,28 +162,28 @@ func TestRowsThatChangedCostTheirChunk(t *testing.T) {
 }
 
 // edits has the changes between two runs. Each may do nothing.
-var edits = map[string]func(e *edited, chance *rand.Rand){
-	"change": func(e *edited, chance *rand.Rand) {
-		e.rows[chance.IntN(len(e.rows))] = e.quote(fmt.Sprint("row ", chance.IntN(5000)))
+var edits = map[string]func(e *edited, random *rand.Rand){
+	"change": func(e *edited, random *rand.Rand) {
+		e.rows[random.IntN(len(e.rows))] = e.quote(fmt.Sprint("row ", random.IntN(5000)))
 	},
-	"insert": func(e *edited, chance *rand.Rand) {
-		e.rows = slices.Insert(e.rows, chance.IntN(len(e.rows)+1), e.quote(fmt.Sprint("row ", chance.IntN(5000))))
+	"insert": func(e *edited, random *rand.Rand) {
+		e.rows = slices.Insert(e.rows, random.IntN(len(e.rows)+1), e.quote(fmt.Sprint("row ", random.IntN(5000))))
 	},
-	"delete": func(e *edited, chance *rand.Rand) {
-		i := chance.IntN(len(e.rows))
-		e.rows = slices.Delete(e.rows, i, min(i+1+chance.IntN(30), len(e.rows)-1))
+	"delete": func(e *edited, random *rand.Rand) {
+		i := random.IntN(len(e.rows))
+		e.rows = slices.Delete(e.rows, i, min(i+1+random.IntN(30), len(e.rows)-1))
 	},
-	"swap": func(e *edited, chance *rand.Rand) {
-		i, j := chance.IntN(len(e.rows)), chance.IntN(len(e.rows))
+	"swap": func(e *edited, random *rand.Rand) {
+		i, j := random.IntN(len(e.rows)), random.IntN(len(e.rows))
 		e.rows[i], e.rows[j] = e.rows[j], e.rows[i]
 	},
-	"duplicate": func(e *edited, chance *rand.Rand) {
-		i := chance.IntN(len(e.rows))
-		some := slices.Clone(e.rows[i:min(i+chance.IntN(200), len(e.rows))])
-		e.rows = slices.Insert(e.rows, chance.IntN(len(e.rows)), some...)
+	"duplicate": func(e *edited, random *rand.Rand) {
+		i := random.IntN(len(e.rows))
+		some := slices.Clone(e.rows[i:min(i+random.IntN(200), len(e.rows))])
+		e.rows = slices.Insert(e.rows, random.IntN(len(e.rows)), some...)
 	},
-	"move": func(e *edited, chance *rand.Rand) {
-		i := chance.IntN(len(e.rows))
+	"move": func(e *edited, random *rand.Rand) {
+		i := random.IntN(len(e.rows))
 		e.rows = slices.Concat(e.rows[i:], e.rows[:i])
 	},
 	"append": func(e *edited, _ *rand.Rand) { e.rows = append(e.rows, e.rows[:min(3, len(e.rows))]...) },
@@ -191,14 +191,14 @@ var edits = map[string]func(e *edited, chance *rand.Rand){
 		last := &e.rows[len(e.rows)-1]
 		*last = strings.TrimRight(*last, "\n")
 	},
-	"output changed": func(e *edited, chance *rand.Rand) {
+	"output changed": func(e *edited, random *rand.Rand) {
 		b := []byte(e.read("out.jsonl"))
-		b[chance.IntN(len(b))] ^= 1
+		b[random.IntN(len(b))] ^= 1
 		e.rewrite("out.jsonl", b)
 	},
-	"output cut": func(e *edited, chance *rand.Rand) {
+	"output cut": func(e *edited, random *rand.Rand) {
 		b := []byte(e.read("out.jsonl"))
-		e.rewrite("out.jsonl", b[:chance.IntN(len(b))])
+		e.rewrite("out.jsonl", b[:random.IntN(len(b))])
 	},
 	"output gone":  func(e *edited, _ *rand.Rand) { _ = os.Remove(e.path("out.jsonl")) },
 	"output later": func(e *edited, _ *rand.Rand) { e.rewrite("out.jsonl", []byte("{}\n"+e.read("out.jsonl"))) },
@@ -221,7 +221,7 @@ func (e *edited) rewrite(name string, b []byte) {
 // the dry run predicts this.
 func TestPiecesAreWhatAFreshRunWrites(t *testing.T) {
 	testrand.Long(t)
-	chance := testrand.Chance(t)
+	random := testrand.New(t)
 	rounds := testrand.Rounds(12, 40)
 	if testing.Short() {
 		rounds = 6
@@ -231,12 +231,12 @@ func TestPiecesAreWhatAFreshRunWrites(t *testing.T) {
 		e := newEdited(t, nodes, 700)
 		for round := range rounds {
 			var did []string
-			for range min(round, 1+chance.IntN(3)) {
-				what := slices.Sorted(maps.Keys(edits))[chance.IntN(len(edits))]
+			for range min(round, 1+random.IntN(3)) {
+				what := slices.Sorted(maps.Keys(edits))[random.IntN(len(edits))]
 				if _, err := os.Stat(e.path("out.jsonl")); err != nil && strings.HasPrefix(what, "output") {
 					continue
 				}
-				edits[what](e, chance)
+				edits[what](e, random)
 				did = append(did, what)
 			}
 			e.rows = e.rows[:min(len(e.rows), 1000)]
@@ -247,8 +247,8 @@ func TestPiecesAreWhatAFreshRunWrites(t *testing.T) {
 			planned := e.plan()
 			r := e.runIn(e.options())
 			e.check()
-			_, kept := e.fresh()
-			if !reflect.DeepEqual(e.manifests(), kept) {
+			_, cached := e.fresh()
+			if !reflect.DeepEqual(e.manifests(), cached) {
 				t.Fatalf("%s, after %v: the manifests are not those of a fresh run", name, did)
 			}
 			want := e.news()
@@ -532,9 +532,9 @@ func TestPiecesOfSamplesThatAreNotAlone(t *testing.T) {
 	}
 }
 
-// TestPiecesBesideOtherManifests checks manifests of another run, with samples at other
+// TestPiecesNextToOtherManifests checks manifests of another run, with samples at other
 // positions.
-func TestPiecesBesideOtherManifests(t *testing.T) {
+func TestPiecesNextToOtherManifests(t *testing.T) {
 	e := newEdited(t, rowsOfLines, 500)
 	e.save()
 	e.run()
@@ -547,7 +547,7 @@ func TestPiecesBesideOtherManifests(t *testing.T) {
 	e.save()
 	e.run()
 	e.check()
-	if _, kept := e.fresh(); !reflect.DeepEqual(e.manifests(), kept) {
+	if _, cached := e.fresh(); !reflect.DeepEqual(e.manifests(), cached) {
 		t.Error("the manifest is not that of a fresh run")
 	}
 }
@@ -650,8 +650,8 @@ func TestPiecesOfTwoSinks(t *testing.T) {
 		e.save()
 		touch()
 		r := e.run()
-		out, kept := e.fresh()
-		if e.read("out.jsonl") != out || e.read("other.jsonl") != out || !reflect.DeepEqual(e.manifests(), kept) {
+		out, cached := e.fresh()
+		if e.read("out.jsonl") != out || e.read("other.jsonl") != out || !reflect.DeepEqual(e.manifests(), cached) {
 			t.Errorf("%s: an empty cache gives something else", name)
 		}
 		if h := node(t, r, "hashed"); h.Computed != 1 || h.Computed+h.FromMemory+h.FromStore != 2*n {

@@ -23,14 +23,14 @@ const measuredResults = 8
 // none without such a run, or if the node has several outputs. It computes
 // nothing.
 func (f *Flow) Measure(ctx context.Context, l *larder.Larder, node string) (m Measured, err error) {
-	kept, err := l.Store().Manifest(ctx, f.manifestName(node))
+	cached, err := l.Store().Manifest(ctx, f.manifestName(node))
 	if errors.Is(err, store.ErrNotFound) {
 		return m, nil
 	}
-	all := list(kept)
+	all := list(cached)
 	for k := 0; k < measuredResults && k < len(all) && err == nil; k++ {
 		e := all[k*len(all)/min(measuredResults, len(all))]
-		err = m.add(ctx, l.Store(), kept.Keys[e.key])
+		err = m.add(ctx, l.Store(), cached.Keys[e.key])
 	}
 	return m, err
 }

@@ -49,9 +49,9 @@ func (o *observer) next() (ev Event, ok bool) {
 	return ev, true
 }
 
-// told returns a channel that is closed when all events are delivered, or nil
+// notification returns a channel that is closed when all events are delivered, or nil
 // if they are.
-func (o *observer) told() <-chan struct{} {
+func (o *observer) notification() <-chan struct{} {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.telling
@@ -66,12 +66,12 @@ func tellAll(observers []*observer) {
 	late := time.NewTimer(observersPatience)
 	defer late.Stop()
 	for _, o := range observers {
-		told := o.told()
-		if told == nil {
+		notification := o.notification()
+		if notification == nil {
 			continue
 		}
 		select {
-		case <-told:
+		case <-notification:
 		case <-late.C:
 			return
 		}

@@ -13,9 +13,9 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// TestObserversHoldNobodyUp checks that a blocked observer delays neither the run nor other
+// TestObserversHoldNoCallerUp checks that a blocked observer delays neither the run nor other
 // observers. It gets all later events, and of progress the latest.
-func TestObserversHoldNobodyUp(t *testing.T) {
+func TestObserversHoldNoCallerUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := flow.NewBuilder("slow", t.TempDir())
 		in := b.Add("in", dataset.Func(20, func(context.Context, int) (dataset.Sample, error) {
@@ -53,8 +53,8 @@ func TestObserversHoldNobodyUp(t *testing.T) {
 		}
 		close(release)
 		synctest.Wait()
-		told := slices.DeleteFunc(slices.Clone(slow), func(k flow.EventKind) bool { return k == flow.NodeProgress })
-		if want := []flow.EventKind{flow.NodeStarted, flow.NodeStarted, flow.NodeDone, flow.NodeDone}; !slices.Equal(told, want) || len(slow) > len(want)+2 {
+		notification := slices.DeleteFunc(slices.Clone(slow), func(k flow.EventKind) bool { return k == flow.NodeProgress })
+		if want := []flow.EventKind{flow.NodeStarted, flow.NodeStarted, flow.NodeDone, flow.NodeDone}; !slices.Equal(notification, want) || len(slow) > len(want)+2 {
 			t.Errorf("the one that hung was told %v", slow)
 		}
 	})

@@ -42,9 +42,9 @@ type NodePlan struct {
 
 // A Reason says why samples would be computed.
 type Reason struct {
-	Text  string `json:"text"`
-	Count int64  `json:"count"`
-	First int    `json:"first"` // position of the first such sample
+	Bundle string `json:"text"`
+	Count  int64  `json:"count"`
+	First  int    `json:"first"` // position of the first such sample
 }
 
 // Plan reports what [Flow.Run] would compute. It computes, caches and writes
@@ -73,7 +73,7 @@ func (f *Flow) plan(ctx context.Context, o RunOptions) (*planner, error) {
 	if err != nil {
 		return nil, requestError{err}
 	}
-	p := &planner{run: r, seen: map[placeAction]looked{}, kept: map[key.Key]bool{}, plans: map[string]*NodePlan{}, explain: newExplainer(r)}
+	p := &planner{run: r, seen: map[placeAction]looked{}, cached: map[key.Key]bool{}, plans: map[string]*NodePlan{}, explain: newExplainer(r)}
 	ctx = dataset.WithDryRunRecorder(ctx, &p.recorder)
 	r.leaveUnchanged(ctx)
 	for _, s := range r.states {
@@ -87,9 +87,9 @@ func (f *Flow) plan(ctx context.Context, o RunOptions) (*planner, error) {
 
 // add counts a sample that is computed for a reason.
 func (np *NodePlan) add(text string, index int) {
-	i := slices.IndexFunc(np.Reasons, func(r Reason) bool { return r.Text == text })
+	i := slices.IndexFunc(np.Reasons, func(r Reason) bool { return r.Bundle == text })
 	if i < 0 {
-		np.Reasons = append(np.Reasons, Reason{Text: text, First: index})
+		np.Reasons = append(np.Reasons, Reason{Bundle: text, First: index})
 		i = len(np.Reasons) - 1
 	}
 	np.Reasons[i].Count++

@@ -134,12 +134,12 @@ func TestPlanIsWhatTheRunDoes(t *testing.T) {
 			t.Errorf("operator %s is not tried", c.Name)
 		}
 	}
-	chance := testrand.Chance(t)
+	random := testrand.New(t)
 	const rows = 10
 	ran := 0
 	rounds := testrand.Rounds(40, 100)
 	for range rounds {
-		d := &drawing{Rand: chance}
+		d := &drawing{Rand: random}
 		d.text.WriteString("version: 1\nnodes:\n  src: {source: jsonl, with: {path: in.jsonl}}\n")
 		d.sets = []drawn{{"src", []string{"a", "b"}}}
 		for range 1 + d.IntN(7) {
@@ -210,7 +210,7 @@ func compare(t *testing.T, f *flow.Flow, p flow.NodePlan, r flow.NodeReport) {
 	least := p.Compute
 	if p.AtMost { // minus the samples that may turn out as cached
 		for _, why := range p.Reasons {
-			if strings.HasPrefix(why.Text, "its inputs are computed first") || strings.HasPrefix(why.Text, "checkpoint: auto decides") {
+			if strings.HasPrefix(why.Bundle, "its inputs are computed first") || strings.HasPrefix(why.Bundle, "checkpoint: auto decides") {
 				least -= why.Count
 			}
 		}

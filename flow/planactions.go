@@ -21,12 +21,12 @@ func (p *planner) takeRecorded(ctx context.Context) error {
 	for _, pass := range scans {
 		np := p.plan(pass.Node)
 		switch {
-		case p.kept[pass.Action]:
+		case p.cached[pass.Action]:
 			np.Cached += int64(pass.Samples)
 		case pass.Waits:
 			np.Compute += int64(pass.Samples)
 			np.AtMost = true
-			np.Reasons = append(np.Reasons, Reason{Text: waits, Count: int64(pass.Samples)})
+			np.Reasons = append(np.Reasons, Reason{Bundle: waits, Count: int64(pass.Samples)})
 		default:
 			np.Compute += int64(pass.Samples)
 			p.keeps(pass.Action)
@@ -57,13 +57,13 @@ func (p *planner) execution(ctx context.Context, e *dataset.Execution) error {
 	if err != nil {
 		return err
 	}
-	kept, err := e.Keeps(ctx)
+	stored, err := e.Keeps(ctx)
 	if err != nil {
 		return err
 	}
 	id := placeAction{e.Node(), a.Key()}
 	seen, before := p.seen[id]
-	if seen == computes || before && kept {
+	if seen == computes || before && stored {
 		return nil
 	}
 	np := p.plan(e.Node())
@@ -81,7 +81,7 @@ func (p *planner) execution(ctx context.Context, e *dataset.Execution) error {
 		return err
 	}
 	p.seen[id] = computes
-	if kept && p.kept[a.Key()] {
+	if stored && p.cached[a.Key()] {
 		np.Cached++
 		return nil
 	}
@@ -92,7 +92,7 @@ func (p *planner) execution(ctx context.Context, e *dataset.Execution) error {
 	np.AtMost = np.AtMost || reason == waits || reason == decides
 	np.Compute++
 	np.add(reason, e.Index())
-	if kept {
+	if stored {
 		p.keeps(a.Key())
 	}
 	return p.executions(ctx, e.Inputs())
@@ -111,7 +111,7 @@ func (p *planner) first(place string, action key.Key) bool {
 // keeps records an action whose result would be cached once computed.
 func (p *planner) keeps(action key.Key) {
 	if !action.IsZero() {
-		p.kept[action] = true
+		p.cached[action] = true
 	}
 }
 

@@ -96,7 +96,7 @@ func (p *planner) known(ctx context.Context, e *dataset.Execution) (bool, error)
 	if err != nil {
 		return false, err
 	}
-	kept, err := e.Keeps(ctx)
+	stored, err := e.Keeps(ctx)
 	seen := p.seen[placeAction{e.Node(), a.Key()}]
-	return seen == computes || seen == cached && kept, err
+	return seen == computes || seen == cached && stored, err
 }

@@ -16,9 +16,9 @@ import (
 // findings.
 type planner struct {
 	*run
-	plans map[string]*NodePlan
-	seen  map[placeAction]looked // actions that were checked
-	kept  map[key.Key]bool       // results that nodes checked so far would compute and cache
+	plans  map[string]*NodePlan
+	seen   map[placeAction]looked // actions that were checked
+	cached map[key.Key]bool       // results that nodes checked so far would compute and cache
 
 	explain  explainer
 	recorder dataset.DryRunRecorder // what operators requested

@@ -111,7 +111,7 @@ func isCheap(ctx context.Context, it *dataset.Item, known map[*dataset.Execution
 	if !ok || known[e] {
 		return true
 	}
-	if kept, err := e.Keeps(ctx); err != nil || !kept {
+	if cached, err := e.Keeps(ctx); err != nil || !cached {
 		return false
 	}
 	for f := range e.Inputs().Fields() {

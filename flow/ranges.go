@@ -17,29 +17,29 @@ type Range struct {
 	To   int    `json:"to"` // exclusive
 }
 
-// A Maker computes samples of a flow: in this process, as [Flow.Here] does, or
-// in other processes and on other machines that have its [Text] and share a
+// An Executor computes samples of a flow: in this process, as [Flow.LocalExecutor] does, or
+// in other processes and on other machines that have its [Bundle] and share a
 // store.
-type Maker interface {
+type Executor interface {
 	// Make computes and caches the cacheable results of a range. It waits for
 	// results that other processes are computing, so nothing is computed twice.
 	// Results computed before an error stay cached.
 	Make(ctx context.Context, r Range) error
 }
 
-// Here is a [Maker] in this process. It is safe for concurrent use.
-type Here struct {
+// LocalExecutor is an [Executor] in this process. It is safe for concurrent use.
+type LocalExecutor struct {
 	run   *run
 	start time.Time
 	mu    sync.Mutex // held while nodes are built
 	built map[string]bool
 }
 
-// Here returns a maker of ranges for all nodes with an output. A node is built
+// LocalExecutor returns a maker of ranges for all nodes with an output. A node is built
 // at its first request. An operator that has to read all samples does so then,
 // and so does every other maker of ranges of that node. Checkpoints are
 // computed range by range, in the larder, and pinned by the next [Flow.Run].
-func (f *Flow) Here(ctx context.Context, o RunOptions) (*Here, error) {
+func (f *Flow) LocalExecutor(ctx context.Context, o RunOptions) (*LocalExecutor, error) {
 	o.Only, o.Checkpoints = nil, nil
 	for _, n := range f.order {
 		if n.Component.Kind != component.Sink {
@@ -51,11 +51,11 @@ func (f *Flow) Here(ctx context.Context, o RunOptions) (*Here, error) {
 		return nil, requestError{err}
 	}
 	r.ranges = true
-	return &Here{run: r, start: time.Now(), built: map[string]bool{}}, nil
+	return &LocalExecutor{run: r, start: time.Now(), built: map[string]bool{}}, nil
 }
 
 // Lens returns the number of samples of each dataset that a node outputs.
-func (h *Here) Lens(ctx context.Context, node string) ([]int, error) {
+func (h *LocalExecutor) Lens(ctx context.Context, node string) ([]int, error) {
 	s, err := h.node(ctx, node)
 	if err != nil {
 		return nil, err
@@ -67,8 +67,8 @@ func (h *Here) Lens(ctx context.Context, node string) ([]int, error) {
 	return lens, nil
 }
 
-// Make implements [Maker].
-func (h *Here) Make(ctx context.Context, r Range) error {
+// Make implements [Executor].
+func (h *LocalExecutor) Make(ctx context.Context, r Range) error {
 	s, err := h.node(ctx, r.Node)
 	if err != nil {
 		return err
@@ -87,12 +87,12 @@ func (h *Here) Make(ctx context.Context, r Range) error {
 }
 
 // Report returns the report of the work so far.
-func (h *Here) Report(ctx context.Context) *Report {
+func (h *LocalExecutor) Report(ctx context.Context) *Report {
 	return h.run.report(ctx, nil, time.Since(h.start))
 }
 
 // node returns a node, built with all of its inputs.
-func (h *Here) node(ctx context.Context, name string) (*state, error) {
+func (h *LocalExecutor) node(ctx context.Context, name string) (*state, error) {
 	n, err := h.run.Node(name)
 	if err == nil && n.Component.Kind == component.Sink {
 		err = fmt.Errorf("node %s is a sink without output; name an upstream node", name)

@@ -20,7 +20,7 @@ import (
 
 // rangesWanted is the request to a process on its standard input.
 type rangesWanted struct {
-	Text   flow.Text
+	Bundle flow.Bundle
 	Store  string
 	Ranges []flow.Range
 }
@@ -46,7 +46,7 @@ func makeRanges(ctx context.Context) error {
 	if err := json.NewDecoder(os.Stdin).Decode(&w); err != nil {
 		return err
 	}
-	f, err := w.Text.Flow()
+	f, err := w.Bundle.Flow()
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func makeRanges(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h, err := f.Here(ctx, flow.RunOptions{Larder: l})
+	h, err := f.LocalExecutor(ctx, flow.RunOptions{Larder: l})
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ nodes:
 func TestRangesOfProcesses(t *testing.T) {
 	dir, cache := t.TempDir(), t.TempDir()
 	f := rangesFlow(t, dir)
-	text, err := f.Text()
+	text, err := f.Bundle()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestRangesOfProcesses(t *testing.T) {
 	var wants [3]rangesWanted
 	for i := range 7 {
 		w := &wants[i%3]
-		w.Text, w.Store = text, cache
+		w.Bundle, w.Store = text, cache
 		w.Ranges = append(w.Ranges,
 			flow.Range{Node: "again", From: 500 * i / 7, To: 500 * (i + 1) / 7},
 			flow.Range{Node: "last", Part: 1, From: 350 * i / 7, To: 350 * (i + 1) / 7})
@@ -205,7 +205,7 @@ func startRanges(t *testing.T, w rangesWanted, made *rangesMade) error {
 // exists.
 func TestRangesThatAreNotThere(t *testing.T) {
 	f := rangesFlow(t, t.TempDir())
-	h, err := f.Here(t.Context(), flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{}))})
+	h, err := f.LocalExecutor(t.Context(), flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{}))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func TestRangesThatAreNotThere(t *testing.T) {
 // file, and that a flow that was built in Go has no Text.
 func TestTextsThatAreNotWhole(t *testing.T) {
 	dir := t.TempDir()
-	text, err := rangesFlow(t, dir).Text()
+	text, err := rangesFlow(t, dir).Bundle()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func TestTextsThatAreNotWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Text(); err == nil || !strings.Contains(err.Error(), "built in Go") {
+	if _, err := f.Bundle(); err == nil || !strings.Contains(err.Error(), "built in Go") {
 		t.Error(err)
 	}
 }

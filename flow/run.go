@@ -107,9 +107,9 @@ type run struct {
 	times    readTimes
 	writings []*writing // of the sinks that may be up to date
 	events   *events
-	ends     bool             // a caller waits for the ending
-	ending   component.Ending // of work outside of the process
-	ranges   bool             // samples are computed in ranges, which several processes may share
+	ends     bool              // a caller waits for the ending
+	ending   component.Cleanup // of work outside of the process
+	ranges   bool              // samples are computed in ranges, which several processes may share
 }
 
 func (f *Flow) newRun(ctx context.Context, o RunOptions) (*run, error) {
@@ -137,7 +137,7 @@ func (f *Flow) newRun(ctx context.Context, o RunOptions) (*run, error) {
 		}
 		s := &state{Node: n, target: target[n], eager: f.reach[n], pinned: n.Options.Checkpoint, only: outputs[n], ended: make(chan struct{})}
 		if n.Options.Workers > 0 {
-			s.slots, s.pool = semaphore.NewWeighted(int64(n.Options.Workers)), o.Pool.Beside(n.Options.Workers)
+			s.slots, s.pool = semaphore.NewWeighted(int64(n.Options.Workers)), o.Pool.WithSlots(n.Options.Workers)
 		}
 		r.states = append(r.states, s)
 	}
@@ -171,7 +171,7 @@ func (r *run) env(n *Node, stats *dataset.NodeStats) *component.Env {
 		Pool: r.pool(n), Python: r.Python, Log: r.Log.With("node", n.Name), Logs: r.Logs, Stdin: r.Stdin,
 	}
 	if r.ends {
-		env.Ending = &r.ending
+		env.Cleanup = &r.ending
 	}
 	if r.Larder != nil {
 		env.Files = r.Larder.Files()

@@ -308,7 +308,7 @@ func (p *parser) node(f field) (n *Node, ok bool) {
 		case "from":
 			n.From = p.from(f.value)
 		case "folder":
-			n.Dir = p.folder(f)
+			n.Dir = p.directory(f)
 		case "on-error":
 			n.ownOnError = true
 		case "source", "map", "op", "sink":
@@ -325,7 +325,7 @@ func (p *parser) node(f field) (n *Node, ok bool) {
 	return n, true
 }
 
-func (p *parser) folder(f field) string {
+func (p *parser) directory(f field) string {
 	dir := f.value.Value
 	switch {
 	case f.value.Kind != yaml.ScalarNode || dir == "":

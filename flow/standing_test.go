@@ -132,7 +132,7 @@ func TestSampleThatChangedIsWritten(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFiled(t, nodes, 200)
 			f.run()
-			before, folder := f.states(), f.info("out")
+			before, dir := f.states(), f.info("out")
 			f.write(sampleName(77), "another")
 			r := f.run()
 			out, hashed := node(t, r, "out"), node(t, r, "hashed")
@@ -151,7 +151,7 @@ func TestSampleThatChangedIsWritten(t *testing.T) {
 			if written := len(after) / 200; same != len(after)-written || len(before) != len(after) {
 				t.Errorf("%d of %d files are what they were, and %d are there", same, len(before), len(after))
 			}
-			if one := len(after) == 200; one != os.SameFile(folder, f.info("out")) {
+			if one := len(after) == 200; one != os.SameFile(dir, f.info("out")) {
 				t.Errorf("of %d files a sample, the directory is the one that was: %v", len(after)/200, !one)
 			}
 			if r := f.run(); !node(t, r, "out").Unchanged || node(t, r, "hashed").FromStore != 200 {
@@ -252,7 +252,7 @@ var doings = map[string]func(f *filed, i int){
 // the run.
 func TestStandingFilesAreWhatAFreshRunWrites(t *testing.T) {
 	testrand.Long(t)
-	chance := testrand.Chance(t)
+	random := testrand.New(t)
 	stood := int64(0)
 	for name, nodes := range map[string]string{"samples": filesOfSamples, "files alone": filesAlone, "rows": filesOfRows} {
 		f := newFiled(t, nodes, 12)
@@ -265,10 +265,10 @@ func TestStandingFilesAreWhatAFreshRunWrites(t *testing.T) {
 		}
 		for round := range testrand.Rounds(25, 150) {
 			var did []string
-			for range min(round, chance.IntN(4)) {
-				what := slices.Sorted(maps.Keys(doings))[chance.IntN(len(doings))]
+			for range min(round, random.IntN(4)) {
+				what := slices.Sorted(maps.Keys(doings))[random.IntN(len(doings))]
 				did = append(did, what)
-				doings[what](f, chance.IntN(f.n))
+				doings[what](f, random.IntN(f.n))
 			}
 			stood += f.goOn(name, did)
 		}

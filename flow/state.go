@@ -40,7 +40,7 @@ type state struct {
 	// Built.
 	opened   component.Samples // of a source that was opened to look ahead
 	data     component.Data
-	known    component.Known // what identifies the stream of a source, if known
+	known    component.KeyParts // what identifies the stream of a source, if known
 	manifest []*manifest
 	caches   []*dataset.CachedDataset
 	decision string // on checkpoint: auto and an auto cache

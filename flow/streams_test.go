@@ -124,14 +124,14 @@ func besides(t *testing.T, nodes string, files map[string][]byte) *flow.Flow {
 // TestStreamsAreWhatDatasetsAre checks that operators and mappers return the same for a
 // file read as a stream and for an indexed one.
 func TestStreamsAreWhatDatasetsAre(t *testing.T) {
-	chance := testrand.Chance(t)
+	random := testrand.New(t)
 	tried := map[string]bool{}
 	for range testrand.Rounds(25, 250) {
-		for format, content := range writtenFiles(t, chance, chance.IntN(30)) {
+		for format, content := range writtenFiles(t, random, random.IntN(30)) {
 			ds, st := "d", "s"
 			nodes := fmt.Sprintf("  d: {source: %s, with: {path: in}}\n  s: {source: %s, with: {path: in, stream: true}}\n", format, format)
-			for k := range chance.IntN(4) {
-				what := streaming[chance.IntN(len(streaming))]
+			for k := range random.IntN(4) {
+				what := streaming[random.IntN(len(streaming))]
 				tried[what] = true
 				what = strings.ReplaceAll(what, "%d", fmt.Sprint(k))
 				if strings.Contains(what, "unbatch") {

@@ -108,7 +108,7 @@ func TestOpenOutput(t *testing.T) {
 		}
 	}
 	last := int(n["red"]) - 1
-	if all, err := f.Ancestry(t.Context(), o, "stats.red", last); err != nil || len(all) < 3 {
+	if all, err := f.Lineage(t.Context(), o, "stats.red", last); err != nil || len(all) < 3 {
 		t.Errorf("%v, %v", all, err)
 	}
 	if lines, err := f.Why(t.Context(), o, "stats.red", last); err != nil || len(lines) != 1 || !strings.HasPrefix(lines[0], "stats.red, sample") {

@@ -23,7 +23,7 @@ import (
 // output has not changed since. Then no sample is read. This requires that all
 // results for it are cached, because uncached results are computed in each run.
 // Names, sizes and times must identify all files that are read and written
-// ([component.Lister]).
+// ([component.StatIdentified]).
 //
 // The dependencies of a sink form an action: the program, the nodes with their
 // parameters, and the state of the files that they read (package filestate). Its
@@ -70,7 +70,7 @@ type writing struct {
 	does   []key.Param // the codecs, and the work of each node: see [run.does]
 	alone  bool        // each output sample depends only on the one at its position, through mappers that read no files
 	rows   *key.Action // how the sink writes in pieces, if it does
-	pieces *component.Pieces
+	pieces *component.OutputChunks
 	past   *pastPieces // nil: everything is computed
 }
 

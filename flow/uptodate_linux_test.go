@@ -10,7 +10,7 @@ import (
 // TestInputsWrittenThroughMappingsAreSeen checks writes through a mapping, of which only
 // the first changes the time. Recently changed inputs are therefore read.
 func TestInputsWrittenThroughMappingsAreSeen(t *testing.T) {
-	l := newLines(t, keptHashes, 10)
+	l := newLines(t, cachedHashes, 10)
 	f, err := os.OpenFile(l.path("in.jsonl"), os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ type lines struct {
 	store *memory.Store
 }
 
-const keptHashes = `
+const cachedHashes = `
   in: {source: jsonl, with: {path: in.jsonl}}
   few: {op: slice, from: in, with: {stop: 10}}
   hashed: {map: hash, from: few, keep: true, with: {items: [text], into: h}}
@@ -89,7 +89,7 @@ func (l *lines) edit(name string) {
 // TestUnchangedSinksAreLeft checks that a sink with unchanged inputs and output is left
 // alone, and that the report says what is reused.
 func TestUnchangedSinksAreLeft(t *testing.T) {
-	l := newLines(t, keptHashes, 10)
+	l := newLines(t, cachedHashes, 10)
 	first := l.run()
 	if node(t, first, "out").Unchanged {
 		t.Error("the first run writes nothing")
@@ -149,7 +149,7 @@ func TestTouchedSinksAreWritten(t *testing.T) {
 		"the cache":                   func(l *lines) { l.store = memory.New(memory.Options{}) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := newLines(t, keptHashes, 10)
+			l := newLines(t, cachedHashes, 10)
 			l.run()
 			if r := l.run(); !node(t, r, "out").Unchanged {
 				t.Fatal("the second run writes the output again")
@@ -170,17 +170,17 @@ func TestTouchedSinksAreWritten(t *testing.T) {
 // TestWhatIsNotToBeLeft checks that samples are read where results are not cached or
 // checked, or samples are requested.
 func TestWhatIsNotToBeLeft(t *testing.T) {
-	notKept := strings.Replace(keptHashes, "keep: true, ", "", 1)
+	notCached := strings.Replace(cachedHashes, "keep: true, ", "", 1)
 	for name, c := range map[string]struct {
 		nodes   string
 		options flow.RunOptions
 		larder  larder.Options
 	}{
-		"a mapper that is not cached":      {nodes: notKept},
-		"hits that are verified":           {nodes: keptHashes, larder: larder.Options{Verify: larder.Verification{Sample: 0.5}}},
-		"orders that are recorded":         {nodes: keptHashes, options: flow.RunOptions{Trace: func(string) func([]byte) { return func([]byte) {} }}},
-		"checkpoints that are let go of":   {nodes: keptHashes, options: flow.RunOptions{Discard: true}},
-		"an output that must not be there": {nodes: strings.Replace(keptHashes, "path: out.jsonl, overwrite: replace", "path: out.jsonl", 1)},
+		"a mapper that is not cached":      {nodes: notCached},
+		"hits that are verified":           {nodes: cachedHashes, larder: larder.Options{Verify: larder.Verification{Sample: 0.5}}},
+		"orders that are recorded":         {nodes: cachedHashes, options: flow.RunOptions{Trace: func(string) func([]byte) { return func([]byte) {} }}},
+		"checkpoints that are let go of":   {nodes: cachedHashes, options: flow.RunOptions{Discard: true}},
+		"an output that must not be there": {nodes: strings.Replace(cachedHashes, "path: out.jsonl, overwrite: replace", "path: out.jsonl", 1)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLines(t, c.nodes, 3)
@@ -205,7 +205,7 @@ func TestWhatIsNotToBeLeft(t *testing.T) {
 // TestOneOfSeveralSinksIsWritten checks that only the sinks that need it are written, and
 // only their inputs are read.
 func TestOneOfSeveralSinksIsWritten(t *testing.T) {
-	l := newLines(t, keptHashes+"  other: {sink: jsonl, from: hashed, with: {path: other.jsonl, overwrite: replace}}\n", 10)
+	l := newLines(t, cachedHashes+"  other: {sink: jsonl, from: hashed, with: {path: other.jsonl, overwrite: replace}}\n", 10)
 	l.run()
 	l.edit("other.jsonl")
 	r := l.run()
@@ -222,7 +222,7 @@ func TestOneOfSeveralSinksIsWritten(t *testing.T) {
 
 // TestDryRunOfUnchangedSinks checks that the dry run predicts the run.
 func TestDryRunOfUnchangedSinks(t *testing.T) {
-	l := newLines(t, keptHashes, 10)
+	l := newLines(t, cachedHashes, 10)
 	l.run()
 	for _, n := range l.plan().Nodes {
 		if n.Compute != 0 || n.Samples != 10 || n.Name == "hashed" && n.Cached != 10 {
@@ -253,7 +253,7 @@ func (l *lines) plan() *flow.Plan {
 // TestOutputsTouchedBeforeTheEndAreWritten checks that the next run notices a change to an
 // output during a run.
 func TestOutputsTouchedBeforeTheEndAreWritten(t *testing.T) {
-	l := newLines(t, keptHashes, 10)
+	l := newLines(t, cachedHashes, 10)
 	l.runIn(flow.During(flow.RunOptions{Larder: newLarder(t, l.store)}, func(e flow.Event) {
 		if e.Event == flow.NodeDone && e.Node == "out" {
 			l.edit("out.jsonl")

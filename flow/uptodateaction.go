@@ -58,7 +58,7 @@ func rootsOf(ctx context.Context, in pathguard.Input) ([]filestate.Root, error) 
 		return nil, nil // its content is a parameter of the mapper
 	}
 	if urlpath.Is(in.Path) {
-		return nil, nil // no file state identifies it, so its source is not a [component.Lister]
+		return nil, nil // no file state identifies it, so its source is not a [component.StatIdentified]
 	}
 	roots := []filestate.Root{{Path: in.Path, Flat: in.Flat}}
 	if in.Files == nil {

@@ -98,15 +98,15 @@ const decides = "checkpoint: auto decides about caching once some costs are meas
 
 // why returns the reason for computing a result.
 func (x *explainer) why(ctx context.Context, e *dataset.Execution) (string, error) {
-	kept, err := e.Keeps(ctx)
+	cached, err := e.Keeps(ctx)
 	if err != nil {
 		return "", err
 	}
 	node, _, _ := strings.Cut(e.Node(), ".")
-	if !kept && x.reachesAuto(x.state(node)) {
+	if !cached && x.reachesAuto(x.state(node)) {
 		return decides, nil
 	}
-	if !kept {
+	if !cached {
 		return "results of this node are not cached (no keep or checkpoint)", nil
 	}
 	resolved, err := e.Resolved(ctx)

@@ -107,7 +107,7 @@ func (w *writer) node(n *Node) (*yaml.Node, error) {
 	if len(with.Content) > 0 {
 		put(m, "with", with)
 	}
-	w.putFolder(m, n)
+	w.putDir(m, n)
 	writeOptions(m, n)
 	return m, nil
 }

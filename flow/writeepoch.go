@@ -31,7 +31,7 @@ type epochUse struct {
 // drawn writes a flow that depends on the variable epoch, and returns its uses.
 // It returns nil if the flow does not depend on it, or if epoch was set.
 func (f *Flow) drawn() (top *yaml.Node, uses []epochUse, err error) {
-	t, err := f.Text()
+	t, err := f.Bundle()
 	if err != nil || f.epoch == nil || f.epoch.Kind != yaml.ScalarNode {
 		return nil, nil, nil
 	}
@@ -42,7 +42,7 @@ func (f *Flow) drawn() (top *yaml.Node, uses []epochUse, err error) {
 	for _, value := range otherEpochs {
 		vars := map[string]string{epochVariable: value}
 		maps.Copy(vars, t.Vars)
-		g, err := Text{File: t.File, Files: t.Files, Vars: vars}.Flow()
+		g, err := Bundle{File: t.File, Files: t.Files, Vars: vars}.Flow()
 		if err != nil {
 			return nil, nil, fmt.Errorf("%w (with another value: %w)", errEpoch, err)
 		}

@@ -257,9 +257,9 @@ func TestArgumentNaN(t *testing.T) {
 	}
 }
 
-// TestCallIsSealedAnew compares the key of a call, whose encoder has encoded the arguments, with the key from a new
+// TestCallIsSealedAgain compares the key of a call, whose encoder has encoded the arguments, with the key from a new
 // encoder.
-func TestCallIsSealedAnew(t *testing.T) {
+func TestCallIsSealedAgain(t *testing.T) {
 	op := mustOp(t, "f", Version("1"))
 	for _, args := range [][]any{nil, {1}, {"a", 2}, {make([]byte, 2*spillAt)}, {make([]string, spillAt), map[string]int{"a": 1}}} {
 		a := mustCall(t, op, args...)

@@ -29,7 +29,7 @@ func (e *encoder) enter(t reflect.Type) error {
 	if e.depth <= maxDepth {
 		reason = fmt.Sprintf("more than %d pointers, slices, maps and interfaces, or some shared too often", maxSteps)
 	}
-	return &UnkeyableError{Type: t, Reason: reason, Cure: cureKeyer}
+	return &UnkeyableError{Type: t, Reason: reason, Fix: fixKeyer}
 }
 
 func (e *encoder) leave() { e.depth-- }
@@ -167,7 +167,7 @@ func (c *compiler) structFields(p *plan) *UnkeyableError {
 		if err == nil && !f.IsExported() {
 			err = &UnkeyableError{
 				Type: f.Type, Reason: "unexported field cannot be keyed",
-				Cure: "export it, or " + cureExclude,
+				Fix: "export it, or " + fixExclude,
 			}
 		}
 		if err != nil {
@@ -232,7 +232,7 @@ func (c *compiler) entries(t reflect.Type, k *plan) (func(*encoder, unsafe.Point
 			return nil
 		}
 		if slices.Contains(e.maps, id) {
-			return &UnkeyableError{Type: t, Reason: "map contains itself", Cure: cureKeyer}
+			return &UnkeyableError{Type: t, Reason: "map contains itself", Fix: fixKeyer}
 		}
 		if err := e.enter(t); err != nil {
 			return err
@@ -263,7 +263,7 @@ func (e *encoder) entries(m reflect.Value, k, v *plan) error {
 	}
 	for i, s := range sorted {
 		if i > 0 && bytes.Equal(s.encoded, sorted[i-1].encoded) {
-			return &UnkeyableError{Type: m.Type(), Reason: "map with two keys of equal content cannot be keyed", Cure: cureKeyer}
+			return &UnkeyableError{Type: m.Type(), Reason: "map with two keys of equal content cannot be keyed", Fix: fixKeyer}
 		}
 		if !refer {
 			e.raw(s.encoded)

@@ -323,12 +323,12 @@ func TestUnkeyable(t *testing.T) {
 // TestSharedTooOften checks that a small value is refused if walking it takes too long. Values in interfaces are walked
 // again each time, those in slices once. The walk begins near its end to save time.
 func TestSharedTooOften(t *testing.T) {
-	laughs, told := any(1), any(1)
+	laughs, reported := any(1), any(1)
 	for range 64 {
 		laughs = [3]any{laughs, laughs, laughs}
-		told = []any{told, told, told}
+		reported = []any{reported, reported, reported}
 	}
-	encoded(t, told)
+	encoded(t, reported)
 	e := newEncoder(layerValue)
 	defer e.free()
 	e.steps = maxSteps - 1000

@@ -150,7 +150,7 @@ func readFile(ctx context.Context, path string, now func() time.Time, sum io.Wri
 	defer file.Close()
 	state, err := file.State()
 	if err == nil {
-		err = regular(path, state.Regular, state.Folder)
+		err = regular(path, state.Regular, state.Dir)
 	}
 	if err != nil {
 		return before, start, err
@@ -173,12 +173,12 @@ func statOf(s regularfile.State) FileStat {
 	return FileStat{Dev: s.Dev, Ino: s.Ino, Size: s.Size, Mtime: s.Mtime, Ctime: s.Ctime}
 }
 
-func regular(path string, is, folder bool) error {
+func regular(path string, is, dir bool) error {
 	if is {
 		return nil
 	}
 	what := "not a regular file"
-	if folder {
+	if dir {
 		what = "a directory"
 	}
 	return fmt.Errorf("%s is %s; only regular files are named by their content", path, what)

@@ -166,7 +166,7 @@ func encodePixels(t reflect.Type) func(*encoder, unsafe.Pointer) error {
 			return nil
 		}
 		if w, h := r.Dx(), r.Dy(); w <= 0 || h <= 0 || w > maxPixels/h {
-			return &UnkeyableError{Type: t, Reason: fmt.Sprintf("image with bounds %v is too large to be read pixel by pixel", r), Cure: cureKeyer}
+			return &UnkeyableError{Type: t, Reason: fmt.Sprintf("image with bounds %v is too large to be read pixel by pixel", r), Fix: fixKeyer}
 		}
 		outer := e.apart
 		e.apart = true // a color may be allocated for the call where another was

@@ -14,10 +14,10 @@ import (
 )
 
 // lossy drops all but its first field when it marshals itself.
-type lossy struct{ kept, lost int }
+type lossy struct{ cached, lost int }
 
-func (l lossy) MarshalBinary() ([]byte, error)  { return []byte{byte(l.kept)}, nil }
-func (l *lossy) UnmarshalBinary(b []byte) error { l.kept = int(b[0]); return nil }
+func (l lossy) MarshalBinary() ([]byte, error)  { return []byte{byte(l.cached)}, nil }
+func (l *lossy) UnmarshalBinary(b []byte) error { l.cached = int(b[0]); return nil }
 
 // open has only exported fields: its method is not called.
 type open struct{ A, B int }
@@ -59,7 +59,7 @@ func TestURLsHaveKeysOfTheirOwn(t *testing.T) {
 // TestLossyMethodsDoNotNameValues checks that data that a type's own methods drop is in the key, or the value is
 // refused.
 func TestLossyMethodsDoNotNameValues(t *testing.T) {
-	for _, v := range []any{lossy{kept: 1}, regexp.MustCompile("a|b"), netip.MustParseAddr("fe80::1%a"), []netip.Prefix{{}}} {
+	for _, v := range []any{lossy{cached: 1}, regexp.MustCompile("a|b"), netip.MustParseAddr("fe80::1%a"), []netip.Prefix{{}}} {
 		if _, err := Of(v); err != nil {
 			t.Errorf("%#v: %v", v, err)
 		}
@@ -68,7 +68,7 @@ func TestLossyMethodsDoNotNameValues(t *testing.T) {
 	longest.Longest()
 	for _, v := range []any{lossy{1, 2}, []any{&lossy{1, 2}}, longest} {
 		_, err := Of(v)
-		if u, ok := errors.AsType[*UnkeyableError](err); !ok || !errors.Is(err, deepequal.ErrLossy) || u.Cure == "" {
+		if u, ok := errors.AsType[*UnkeyableError](err); !ok || !errors.Is(err, deepequal.ErrLossy) || u.Fix == "" {
 			t.Errorf("%#v: %v", v, err)
 		}
 	}

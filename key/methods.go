@@ -31,7 +31,7 @@ func twice(checked *atomic.Bool, t reflect.Type, method string, first []byte, ag
 	if err != nil || !bytes.Equal(first, second) {
 		return &UnkeyableError{
 			Type: t, Reason: method + " did not give the same twice for one value", Err: err,
-			Cure: "make it depend on the value alone",
+			Fix: "make it depend on the value alone",
 		}
 	}
 	checked.Store(true)
@@ -71,7 +71,7 @@ func encodeMarshaler(m deepequal.Marshaler, t reflect.Type) func(*encoder, unsaf
 		at := reflect.NewAt(t, p)
 		b, err := e.bytesOf(m, at)
 		if err != nil {
-			return &UnkeyableError{Type: t, Reason: "its " + m.Name + " does not tell it from every other value", Err: err, Cure: cureKeyer}
+			return &UnkeyableError{Type: t, Reason: "its " + m.Name + " does not tell it from every other value", Err: err, Fix: fixKeyer}
 		}
 		if err := twice(&checked, t, m.Name, b, func() ([]byte, error) { return m.Bytes(at) }); err != nil {
 			return err

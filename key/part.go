@@ -121,8 +121,8 @@ func inputPart(in Input) Part {
 	e := newEncoder(layerValue)
 	defer e.free()
 	e.input(in)
-	var room [2*nameBytes + maxText]byte // sized for most kinds, too
-	text := in.Ref.append(room[:0])
+	var buffer [2*nameBytes + maxText]byte // sized for most kinds, too
+	text := in.Ref.append(buffer[:0])
 	if in.Kind != "" {
 		text = append(append(text, " as "...), in.Kind...)
 	}

@@ -138,14 +138,14 @@ func (c *compiler) header(t reflect.Type) ([]byte, *UnkeyableError) {
 	if d.namesake != nil {
 		return nil, &UnkeyableError{
 			Type: d.namesake, Reason: "it is declared in a function, or another type of its name is, and nothing tells which it is",
-			Cure: "declare types outside of functions, or give them names of their own",
+			Fix: "declare types outside of functions, or give them names of their own",
 		}
 	}
 	text := string(d.text)
 	if owner, _ := owners.LoadOrStore(text, t); owner != t {
 		return nil, &UnkeyableError{
 			Type: t, Reason: "another function declares a type of this name and definition, which is in use",
-			Cure: "rename one of them, or declare it outside of the function",
+			Fix: "rename one of them, or declare it outside of the function",
 		}
 	}
 	sum := sha256.Sum256(d.text)

@@ -81,8 +81,8 @@ var decodeProvenance = func() cbor.DecMode {
 // operation whose inputs have the same names and kinds. It returns nil if there are too
 // many parts, or too many other descriptions of the operation.
 func (a *Action) Description() *Description {
-	var room [256]byte
-	shape := appendHead(room[:0], cborArray, len(a.inputs))
+	var buffer [256]byte
+	shape := appendHead(buffer[:0], cborArray, len(a.inputs))
 	for _, in := range a.inputs {
 		shape = append(shape, cborArray|4)
 		shape = appendText(appendText(shape, in.Name), in.Kind)
@@ -132,8 +132,8 @@ func (a *Action) MarshalProvenance(more ...Part) []byte {
 // the zero Key it leaves out nothing. It is written by hand, because a general encoder
 // took longer than all other work on them.
 func (a *Action) AppendProvenance(b []byte, description Key, more ...Part) []byte {
-	var room [4]Part // most actions have few
-	parts, refs := append(a.argumentParts(room[:0]), more...), len(a.inputs)*Size
+	var buffer [4]Part // most actions have few
+	parts, refs := append(a.argumentParts(buffer[:0]), more...), len(a.inputs)*Size
 	if len(parts) > maxParts/2 {
 		description = Key{}
 	}

@@ -71,7 +71,7 @@ func encodeTime(e *encoder, p unsafe.Pointer) error {
 	}
 	rules, ok := deepequal.LocationDigest(loc)
 	if !ok {
-		return &UnkeyableError{Type: reflect.TypeFor[time.Time](), Reason: "the rules of the zone " + loc.String() + " cannot be read", Cure: "use its UTC method"}
+		return &UnkeyableError{Type: reflect.TypeFor[time.Time](), Reason: "the rules of the zone " + loc.String() + " cannot be read", Fix: "use its UTC method"}
 	}
 	e.raw(rules[:])
 	return nil

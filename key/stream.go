@@ -35,7 +35,7 @@ type Stream struct {
 // stream hashes what it reads without storing it.
 func (e *encoder) stream(s Stream) (err error) {
 	if !e.streams {
-		return &UnkeyableError{Type: reflect.TypeFor[Stream](), Reason: "stream can be hashed, but not encoded", Cure: "read it"}
+		return &UnkeyableError{Type: reflect.TypeFor[Stream](), Reason: "stream can be hashed, but not encoded", Fix: "read it"}
 	}
 	p, err := planOf(reflect.TypeFor[[]byte]())
 	if err != nil {

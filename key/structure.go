@@ -46,7 +46,7 @@ func (c *compiler) structure(p *plan) (err *UnkeyableError) {
 	case reflect.Struct:
 		err = c.structFields(p)
 	default: // functions, channels, addresses
-		err = &UnkeyableError{Type: t, Reason: kindName(t) + " value cannot be keyed", Cure: cureExclude}
+		err = &UnkeyableError{Type: t, Reason: kindName(t) + " value cannot be keyed", Fix: fixExclude}
 	}
 	return err
 }

@@ -34,8 +34,8 @@ func (s steady) AppendKey(b []byte) ([]byte, error) {
 	return append(b, 1), nil
 }
 
-// TestEncodingsThatDependOnChance relies on a type being encoded twice when it is first seen.
-func TestEncodingsThatDependOnChance(t *testing.T) {
+// TestEncodingsThatDependOnRandomness relies on a type being encoded twice when it is first seen.
+func TestEncodingsThatDependOnRandomness(t *testing.T) {
 	for _, v := range []any{moody{new(byte)}, []any{moodyMarshaler{new(byte)}}} {
 		_, err := key.Of(v)
 		var u *key.UnkeyableError

@@ -11,7 +11,7 @@ type UnkeyableError struct {
 	Path   string       // position of the value: "Options.Models[3].fn"
 	Type   reflect.Type // type of the value
 	Reason string       // problem
-	Cure   string       // fix
+	Fix    string       // fix
 	Err    error        // error of a Keyer or BinaryMarshaler, if that is the reason
 }
 
@@ -21,8 +21,8 @@ func (e *UnkeyableError) Error() string {
 	if e.Err != nil {
 		s += ": " + e.Err.Error()
 	}
-	if e.Cure != "" {
-		s += "; " + e.Cure
+	if e.Fix != "" {
+		s += "; " + e.Fix
 	}
 	return s
 }
@@ -31,8 +31,8 @@ func (e *UnkeyableError) Error() string {
 func (e *UnkeyableError) Unwrap() error { return e.Err }
 
 const (
-	cureExclude = `implement key.Keyer or exclude it with the tag key:"-"`
-	cureKeyer   = "implement key.Keyer"
+	fixExclude = `implement key.Keyer or exclude it with the tag key:"-"`
+	fixKeyer   = "implement key.Keyer"
 )
 
 // pathMax bounds the path of a deeply nested value.

@@ -123,5 +123,5 @@ func fieldNode(from reflect.Value, i int, want reflect.Type) (*node, error) {
 	if reflect.TypeOf(v) != want {
 		return nil, fmt.Errorf("it is a %T, not %v", v, want)
 	}
-	return &node{value: v, copy: copyAny, mayBeLent: true}, nil
+	return &node{value: v, copy: copyAny, mayBeBorrowed: true}, nil
 }

@@ -64,9 +64,9 @@ func Map[A, B any](f func(Value[A]) Value[B], list Value[[]A]) Value[[]B] {
 func Select[A any](keep func(Value[A]) Value[bool], list Value[[]A]) Value[[]A] {
 	fn := newBuiltin("lazy.Select", func(ctx context.Context, e *evaluator, args []any) ([]A, error) {
 		all := as[[]A](args[0])
-		kept, err := below(ctx, e, each(keep, all))
+		cached, err := below(ctx, e, each(keep, all))
 		var chosen []A
-		for i, yes := range kept {
+		for i, yes := range cached {
 			if yes {
 				chosen = append(chosen, all[i])
 			}

@@ -43,7 +43,7 @@ func (e Evaluation) get(ctx context.Context, l *larder.Larder, n *node) (any, er
 	if err := b.name(n); err != nil {
 		return nil, err
 	}
-	if err := analysis.Steady(); err != nil {
+	if err := analysis.CheckUnchanged(); err != nil {
 		return nil, err
 	}
 	v := &evaluator{Evaluation: e, larder: l, computations: 1}
@@ -69,7 +69,7 @@ func (e Evaluation) get(ctx context.Context, l *larder.Larder, n *node) (any, er
 	}
 	v.count.Waiting++
 	v.progress(t)
-	larder.Note(ctx, t.reads...)
+	larder.AddDependencies(ctx, t.reads...)
 	return t.value, nil
 }
 
@@ -107,14 +107,14 @@ type task struct {
 	done    bool
 	freed   bool // it was done, and its value is released
 
-	value  any
-	lent   lending
-	unkept error // why it is not cached; nil if it is
-	reads  []larder.Read
-	digest key.Digest // of the value, once needed
-	from   larder.From
-	once   sync.Once
-	failed error
+	value    any
+	borrowed lending
+	uncached error // why it is not cached; nil if it is
+	reads    []larder.Read
+	digest   key.Digest // of the value, once needed
+	from     larder.From
+	once     sync.Once
+	failed   error
 }
 
 // run evaluates a node with an identity. If root is given, it is the node's task, and
@@ -143,7 +143,7 @@ func (v *evaluator) run(ctx context.Context, n *node, root *task) (any, error) {
 	if v.err != nil {
 		return nil, v.err
 	}
-	larder.Note(ctx, v.root.reads...)
+	larder.AddDependencies(ctx, v.root.reads...)
 	return v.root.value, nil
 }
 
@@ -248,7 +248,7 @@ func (v *evaluator) find(ctx context.Context, t *task, closely bool) (bool, erro
 	if f.options.Keep == KeepNot {
 		return false, nil
 	}
-	o, ok := f.kept.find(ctx, v.larder, t.call(nil, nil), closely)
+	o, ok := f.cached.find(ctx, v.larder, t.call(nil, nil), closely)
 	if !ok {
 		return false, context.Cause(ctx)
 	}
@@ -260,9 +260,9 @@ func (v *evaluator) find(ctx context.Context, t *task, closely bool) (bool, erro
 }
 
 func (t *task) take(o outcome) {
-	t.value, t.from, t.reads, t.unkept = o.value, o.from, o.reads, o.unkept
-	if t.unkept != nil {
-		t.lent.see(t.value) // before other goroutines have it
+	t.value, t.from, t.reads, t.uncached = o.value, o.from, o.reads, o.uncached
+	if t.uncached != nil {
+		t.borrowed.see(t.value) // before other goroutines have it
 	}
 }
 
@@ -316,7 +316,7 @@ func (v *evaluator) finish(t *task) {
 		if a != nil {
 			// A large value that no task needs now is released if it can be found
 			// again.
-			if a.uses--; a.uses == 0 && a.node.fn.options.Keep == KeepOnDisk && a.unkept == nil {
+			if a.uses--; a.uses == 0 && a.node.fn.options.Keep == KeepOnDisk && a.uncached == nil {
 				a.value, a.freed = nil, true
 			}
 		}
@@ -344,7 +344,7 @@ func (v *evaluator) compute(ctx context.Context, t *task) error {
 	if f.options.Keep == KeepNot {
 		return v.invokeOnly(ctx, t)
 	}
-	o, err := f.kept.do(ctx, v.larder, t.call(
+	o, err := f.cached.do(ctx, v.larder, t.call(
 		func(ctx context.Context) (any, error) { return v.invoke(ctx, t) },
 		func(ctx context.Context) ([]key.Input, error) { return t.resolve(ctx) }))
 	if err != nil {
@@ -375,25 +375,25 @@ func (v *evaluator) invokeOnly(ctx context.Context, t *task) error {
 	if err != nil && !errors.Is(err, larder.ErrInputChanged) {
 		return t.fail(err)
 	}
-	t.take(outcome{value: value, from: larder.Computed, reads: reads, unkept: err})
+	t.take(outcome{value: value, from: larder.Computed, reads: reads, uncached: err})
 	return nil
 }
 
 // note records the dependencies of argument t for the computation around ctx.
 func (t *task) note(ctx context.Context) {
-	larder.Note(ctx, t.reads...)
-	if errors.Is(t.unkept, larder.ErrInputChanged) {
-		larder.NoStore(ctx, t.unkept)
+	larder.AddDependencies(ctx, t.reads...)
+	if errors.Is(t.uncached, larder.ErrInputChanged) {
+		larder.NoStore(ctx, t.uncached)
 	}
 }
 
 // invoke calls the function on arguments of its own.
 func (v *evaluator) invoke(ctx context.Context, t *task) (any, error) {
-	args, loans := make([]any, len(t.node.args)), make([]*lent, len(t.node.args))
+	args, loans := make([]any, len(t.node.args)), make([]*borrowed, len(t.node.args))
 	for i := range args {
 		args[i], loans[i] = v.argument(t, i)
-		if a := t.args[i]; a != nil && errors.Is(a.unkept, larder.ErrInputChanged) {
-			larder.NoStore(ctx, a.unkept)
+		if a := t.args[i]; a != nil && errors.Is(a.uncached, larder.ErrInputChanged) {
+			larder.NoStore(ctx, a.uncached)
 		}
 	}
 	defer v.giveBack(ctx, t, args, loans)
@@ -436,7 +436,7 @@ func (t *task) resolve(ctx context.Context) ([]key.Input, error) {
 // contents of its arguments.
 func (t *task) content(ctx context.Context) (key.Digest, error) {
 	t.once.Do(func() {
-		t.digest, t.failed = t.node.fn.kept.digest(t.value)
+		t.digest, t.failed = t.node.fn.cached.digest(t.value)
 		if t.failed == nil {
 			return
 		}
@@ -451,7 +451,7 @@ func (t *task) content(ctx context.Context) (key.Digest, error) {
 
 // check computes a value that was found again, with all that it needs.
 func (v *evaluator) check(ctx context.Context, t *task, o outcome) error {
-	return t.node.fn.kept.check(ctx, v.larder, t.call(func(ctx context.Context) (any, error) {
+	return t.node.fn.cached.check(ctx, v.larder, t.call(func(ctx context.Context) (any, error) {
 		again := &task{node: t.node, action: t.action, args: make([]*task, len(t.node.args))}
 		for i, n := range t.node.args {
 			if !n.constant() {

@@ -208,8 +208,8 @@ func TestDamageIsNoAnswer(t *testing.T) {
 	}
 }
 
-// TestInterruptedWorkIsNotKept checks that errors are not cached, as they would be permanent.
-func TestInterruptedWorkIsNotKept(t *testing.T) {
+// TestInterruptedWorkIsNotCached checks that errors are not cached, as they would be permanent.
+func TestInterruptedWorkIsNotCached(t *testing.T) {
 	l := open(t, t.TempDir())
 	calls := 0
 	f := lazy.Func1("interrupted", func(ctx context.Context, x int) (int, error) {

@@ -62,7 +62,7 @@ type function struct {
 	params []key.Param // further parameters of the identity
 
 	invoke func(ctx context.Context, e *evaluator, args []any) (any, error)
-	kept   keeper
+	cached keeper
 
 	mu      sync.Mutex
 	op      *key.Op
@@ -89,16 +89,16 @@ type call struct {
 }
 
 type outcome struct {
-	value  any
-	from   larder.From
-	key    key.Key
-	reads  []larder.Read
-	unkept error // why it is not cached; nil if it is
+	value    any
+	from     larder.From
+	key      key.Key
+	reads    []larder.Read
+	uncached error // why it is not cached; nil if it is
 }
 
 func newFunction[R any](name string, f any, o []Options, invoke func(ctx context.Context, args []any) (R, error)) *function {
 	fn := &function{
-		name: name, value: f, kept: results[R]{},
+		name: name, value: f, cached: results[R]{},
 		invoke: func(ctx context.Context, _ *evaluator, args []any) (any, error) { return invoke(ctx, args) },
 	}
 	if len(o) > 0 {
@@ -116,7 +116,7 @@ func newFunction[R any](name string, f any, o []Options, invoke func(ctx context
 // cached.
 func newBuiltin[R any](name string, invoke func(ctx context.Context, e *evaluator, args []any) (R, error), params ...key.Param) *function {
 	return &function{
-		name: name, builtin: true, options: Options{Keep: KeepNot}, kept: results[R]{}, params: params,
+		name: name, builtin: true, options: Options{Keep: KeepNot}, cached: results[R]{}, params: params,
 		invoke: func(ctx context.Context, e *evaluator, args []any) (any, error) { return invoke(ctx, e, args) },
 	}
 }
@@ -132,7 +132,7 @@ func (f *function) operation(ctx context.Context, l *larder.Larder) (*key.Op, er
 		return nil, f.err
 	}
 	if f.options.Keep != KeepNot {
-		if err := f.kept.keepable(); err != nil {
+		if err := f.cached.keepable(); err != nil {
 			return nil, fmt.Errorf("lazy: %s: %w; return another type, or do not keep its results (KeepNot)", f.name, err)
 		}
 	}
@@ -224,7 +224,7 @@ func (f *function) code(ctx context.Context, l *larder.Larder, fn analysis.Funct
 		return key.Code{}, err
 	}
 	for _, name := range captured {
-		if err := c.Admits(f.options.Captured[name]); err != nil {
+		if err := c.CheckValue(f.options.Captured[name]); err != nil {
 			return key.Code{}, fmt.Errorf("captured %s: %w", name, err)
 		}
 	}
@@ -246,7 +246,7 @@ func (f *function) call(ctx context.Context, e *evaluator, args []any) (any, err
 		return f.invoke(larder.WithoutValues(ctx), e, args)
 	}
 	for i, a := range args {
-		if err := f.closure.Admits(a); err != nil {
+		if err := f.closure.CheckValue(a); err != nil {
 			return nil, fmt.Errorf("argument %d: %w", i, err)
 		}
 	}
@@ -257,7 +257,7 @@ func (f *function) call(ctx context.Context, e *evaluator, args []any) (any, err
 	if err != nil {
 		return v, err
 	}
-	return v, cmp.Or(f.useVariables(ctx), analysis.Steady()) // again, to check that they did not change
+	return v, cmp.Or(f.useVariables(ctx), analysis.CheckUnchanged()) // again, to check that they did not change
 }
 
 // useVariables records the package variables that the function reads as dependencies.
@@ -328,7 +328,7 @@ func (k results[R]) do(ctx context.Context, l *larder.Larder, c call) (outcome, 
 		return outcome{}, err
 	}
 	r, err := call.Do(ctx, l)
-	return outcome{r.Value, r.From, r.Key, r.Reads, r.Unkept}, err
+	return outcome{r.Value, r.From, r.Key, r.Reads, r.Uncached}, err
 }
 
 // find looks for a cached result. Without closely it may miss what other processes

@@ -27,7 +27,7 @@ func Inspect(ctx context.Context, l *larder.Larder, v Node) (Inspection, error) 
 		d, err := key.Of(value)
 		return Inspection{Result: d, Versioned: true}, err
 	}
-	d, err := n.fn.kept.digest(value)
+	d, err := n.fn.cached.digest(value)
 	return Inspection{Key: n.action.Load().key, Result: d, Versioned: versioned(n)}, err
 }
 

@@ -51,9 +51,9 @@ type node struct {
 	args  []*node
 	value any // of a constant
 	copy  func(any) (any, bool)
-	// mayBeLent is true for a constant that may not be copyable.
-	mayBeLent bool
-	err       error // found while the tree was built
+	// mayBeBorrowed is true for a constant that may not be copyable.
+	mayBeBorrowed bool
+	err           error // found while the tree was built
 
 	action atomic.Pointer[identity]
 	level  int    // depth of nested element functions: see Map
@@ -62,15 +62,15 @@ type node struct {
 
 // identity identifies a node. It is computed when first needed.
 type identity struct {
-	key   key.Key
-	value key.Digest // of a large constant
-	lent  lending    // of a constant
+	key      key.Key
+	value    key.Digest // of a large constant
+	borrowed lending    // of a constant
 }
 
 // Of returns a Value for v. The type must be keyable (see package key), and the caller
 // must not change v while it is in use.
 func Of[T any](v T) Value[T] {
-	return Value[T]{&node{value: v, copy: copier[T](), mayBeLent: mayBeLent[T]()}}
+	return Value[T]{&node{value: v, copy: copier[T](), mayBeBorrowed: mayBeBorrowed[T]()}}
 }
 
 // Get returns the value from memory, from the store, or by computing what is missing.

@@ -80,8 +80,8 @@ func TestSecondRunReadsOneRecord(t *testing.T) {
 	}
 }
 
-// TestArgumentsAreToldApart uses functions that each have a digit in their arguments that spells the other's.
-func TestArgumentsAreToldApart(t *testing.T) {
+// TestArgumentsAreReportedApart uses functions that each have a digit in their arguments that spells the other's.
+func TestArgumentsAreReportedApart(t *testing.T) {
 	l := open(t, t.TempDir())
 	for _, c := range []struct {
 		args []string
@@ -142,11 +142,11 @@ func testMeanwhile(t *testing.T, swap int) {
 		lazy.Options{Version: "1", Keep: lazy.KeepNot, Captured: captured})
 	wanted := []lazy.Value[int]{sq(cheap(lazy.Of(2))), leaf(lazy.Of(4))}
 	wanted[0], wanted[swap] = wanted[swap], wanted[0] // the last is evaluated first
-	meanwhile := lazy.Func1("meanwhile", func(_ context.Context, x int) (int, error) {
+	during := lazy.Func1("meanwhile", func(_ context.Context, x int) (int, error) {
 		_, err := lazy.Slice(wanted...).Get(t.Context(), other)
 		return x, err
 	}, lazy.Options{Version: "1", Captured: captured})
-	all := lazy.Slice(append(wanted, meanwhile(lazy.Of(4)))...)
+	all := lazy.Slice(append(wanted, during(lazy.Of(4)))...)
 	got, err := lazy.Get(t.Context(), here, all, lazy.Evaluation{Pool: pool.New(1)})
 	if diff := cmp.Diff([]int{4, 4, 4}, got); diff != "" || err != nil {
 		t.Error(diff, err)
@@ -350,7 +350,7 @@ func TestDeepAndWide(t *testing.T) {
 	}
 }
 
-func TestDeepChainThatIsKept(t *testing.T) {
+func TestDeepChainThatIsCached(t *testing.T) {
 	l := open(t, t.TempDir())
 	build := func() lazy.Value[int] {
 		v := lazy.Of(0)

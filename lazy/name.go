@@ -79,9 +79,9 @@ func (b *builder) identify(n *node) (*identity, error) {
 // cannot be copied.
 func (n *node) identifyConstant() (id *identity, err error) {
 	id = &identity{}
-	if n.mayBeLent {
+	if n.mayBeBorrowed {
 		if _, ok := n.copy(n.value); !ok {
-			id.lent.see(n.value)
+			id.borrowed.see(n.value)
 		}
 	}
 	if !large(n.value) {
@@ -191,7 +191,7 @@ func (n *node) kind() string {
 	if n.fn == nil {
 		return ""
 	}
-	return n.fn.kept.kind()
+	return n.fn.cached.kind()
 }
 
 var argumentNames = func() (names [8]string) {

@@ -55,8 +55,8 @@ func copier[T any]() func(any) (any, bool) {
 
 func itself(v any) (any, bool) { return v, true }
 
-// mayBeLent reports whether a type has values that cannot be copied.
-func mayBeLent[T any]() bool {
+// mayBeBorrowed reports whether a type has values that cannot be copied.
+func mayBeBorrowed[T any]() bool {
 	t := reflect.TypeFor[T]()
 	if k := t.Kind(); k >= reflect.Bool && k <= reflect.Complex128 || k == reflect.String {
 		return false
@@ -70,7 +70,7 @@ func mayBeLent[T any]() bool {
 	return may
 }
 
-// lendable caches the results of mayBeLent.
+// lendable caches the results of mayBeBorrowed.
 var lendable sync.Map // of bool, by reflect.Type
 
 func hasInterface(t reflect.Type, seen map[reflect.Type]bool) bool {
@@ -98,8 +98,8 @@ func hasInterface(t reflect.Type, seen map[reflect.Type]bool) bool {
 // copyAny copies a value of unknown type.
 func copyAny(v any) (any, bool) { return copier[any]()(v) }
 
-// lent is the state of a value that cannot be copied.
-type lent struct {
+// borrowed is the state of a value that cannot be copied.
+type borrowed struct {
 	once  sync.Once
 	sum   deepequal.Sum
 	sight deepequal.Sight
@@ -107,17 +107,17 @@ type lent struct {
 }
 
 // look sums up the memory of a value for the first time.
-func (l *lent) look(v any) {
+func (l *borrowed) look(v any) {
 	l.once.Do(func() { l.sum, l.sight = deepequal.SumOf(v) })
 }
 
 // lending holds the state of a value once it is borrowed.
-type lending struct{ atomic.Pointer[lent] }
+type lending struct{ atomic.Pointer[borrowed] }
 
 // see sums up a value before any function gets it.
-func (l *lending) see(v any) *lent {
+func (l *lending) see(v any) *borrowed {
 	if l.Load() == nil {
-		l.CompareAndSwap(nil, &lent{})
+		l.CompareAndSwap(nil, &borrowed{})
 	}
 	loan := l.Load()
 	loan.look(v)
@@ -126,7 +126,7 @@ func (l *lending) see(v any) *lent {
 
 // lend sums up a value before another function borrows it. For a value that cannot be
 // watched it counts the borrowers under all keys of the value.
-func (v *evaluator) lend(l *lending, value any) *lent {
+func (v *evaluator) lend(l *lending, value any) *borrowed {
 	loan := l.see(value)
 	if loan.sight != deepequal.Seen {
 		switch r := reflect.ValueOf(value); r.Kind() {
@@ -136,7 +136,7 @@ func (v *evaluator) lend(l *lending, value any) *lent {
 				at = (*[2]unsafe.Pointer)(unsafe.Pointer(&value))[1] // with the captured variables
 			}
 			same, _ := v.loans.LoadOrStore(at, loan)
-			loan = same.(*lent)
+			loan = same.(*borrowed)
 		}
 	}
 	loan.users.Add(1)
@@ -145,46 +145,46 @@ func (v *evaluator) lend(l *lending, value any) *lent {
 
 // own returns a result that shares no memory with borrowed arguments, or sums it up before
 // these are compared.
-func (t *task) own(value any, loans []*lent) any {
+func (t *task) own(value any, loans []*borrowed) any {
 	f := t.node.fn
-	if f.kept.keepable() == nil {
-		if !slices.ContainsFunc(loans, func(l *lent) bool { return l != nil }) {
+	if f.cached.keepable() == nil {
+		if !slices.ContainsFunc(loans, func(l *borrowed) bool { return l != nil }) {
 			return value
 		}
-		if own, ok := f.kept.copy(value); ok {
+		if own, ok := f.cached.copy(value); ok {
 			return own
 		}
 	}
-	t.lent.see(value)
+	t.borrowed.see(value)
 	return value
 }
 
 // changed reports whether the value was written to since it was first summed up.
-func (l *lent) changed(v any) bool {
+func (l *borrowed) changed(v any) bool {
 	sum, _ := deepequal.SumOf(v)
 	return sum != l.sum
 }
 
 // argument returns the i-th argument of a task for its function: a copy, or else the
 // borrowed value.
-func (v *evaluator) argument(t *task, i int) (arg any, loan *lent) {
+func (v *evaluator) argument(t *task, i int) (arg any, loan *borrowed) {
 	n := t.node.args[i]
 	if a := t.args[i]; a != nil {
-		arg, ok := n.fn.kept.copy(a.value)
+		arg, ok := n.fn.cached.copy(a.value)
 		if ok {
 			return arg, nil
 		}
-		return arg, v.lend(&a.lent, a.value)
+		return arg, v.lend(&a.borrowed, a.value)
 	}
 	arg, ok := n.copy(n.value)
 	if ok {
 		return arg, nil
 	}
-	return arg, v.lend(&n.action.Load().lent, n.value)
+	return arg, v.lend(&n.action.Load().borrowed, n.value)
 }
 
 // giveBack checks the borrowed arguments after a function has run.
-func (v *evaluator) giveBack(ctx context.Context, t *task, args []any, loans []*lent) {
+func (v *evaluator) giveBack(ctx context.Context, t *task, args []any, loans []*borrowed) {
 	for i, loan := range loans {
 		why := ""
 		switch {

@@ -64,14 +64,14 @@ func TestArgumentsWithoutACodec(t *testing.T) {
 			if got := get(t, l, first(in, smallest(in))); got != 1 && got != 3 {
 				t.Errorf("got %d", got)
 			}
-			if n := l.Metrics().Unkept; n != 2 || !strings.Contains(log.String(), "written to meanwhile") {
+			if n := l.Metrics().Uncached; n != 2 || !strings.Contains(log.String(), "written to meanwhile") {
 				t.Errorf("%d results were not cached: %s", n, log)
 			}
 			in = list()
 			if got := get(t, l, first(in, lazy.Of(1))); got != 3 {
 				t.Errorf("then the first is %d", got)
 			}
-			if got := get(t, l, first(in, lazy.Of(1))); got != 3 || l.Metrics().Unkept != 2 {
+			if got := get(t, l, first(in, lazy.Of(1))); got != 3 || l.Metrics().Uncached != 2 {
 				t.Errorf("and then %d", got)
 			}
 		})
@@ -91,13 +91,13 @@ func TestIteratorsAreNotShared(t *testing.T) {
 
 	l, log := watched(t)
 	for range 3 {
-		if got := get(t, l, take(open(), lazy.Of(0))); got != 1 || l.Metrics().Unkept != 0 || l.Metrics().Computed != 1 {
+		if got := get(t, l, take(open(), lazy.Of(0))); got != 1 || l.Metrics().Uncached != 0 || l.Metrics().Computed != 1 {
 			t.Errorf("alone: %d, %+v", got, l.Metrics())
 		}
 	}
 	in := open()
 	sum, err := lazy.Get(t.Context(), l, lazy.Add(take(in, lazy.Of(1)), take(in, lazy.Of(2))), lazy.Evaluation{Pool: pool.New(1)})
-	if n := l.Metrics().Unkept; err != nil || sum != 3 || n != 1 || !strings.Contains(log.String(), "a function with variables inside") {
+	if n := l.Metrics().Uncached; err != nil || sum != 3 || n != 1 || !strings.Contains(log.String(), "a function with variables inside") {
 		t.Errorf("two: %d, %v, %d not cached: %s", sum, err, n, log)
 	}
 	for i := range 2 { // the value that was not stored is computed from its own iterator
@@ -106,7 +106,7 @@ func TestIteratorsAreNotShared(t *testing.T) {
 		}
 	}
 	f := static()
-	if got := get(t, l, lazy.Slice(trim(f, lazy.Of(1)), trim(f, lazy.Of(2)))); got[1] != "a" || l.Metrics().Unkept != 1 {
+	if got := get(t, l, lazy.Slice(trim(f, lazy.Of(1)), trim(f, lazy.Of(2)))); got[1] != "a" || l.Metrics().Uncached != 1 {
 		t.Errorf("%q, %+v", got, l.Metrics())
 	}
 }
@@ -167,14 +167,14 @@ func TestSharedArguments(t *testing.T) {
 	open := lazy.Func0("open", func(context.Context) (*counter, error) { return &counter{}, nil }, lazy.Options{Version: "1", Keep: lazy.KeepNot})
 	pass := lazy.Func1("pass", func(_ context.Context, c *counter) (*counter, error) { return c, nil }, lazy.Options{Version: "1", Keep: lazy.KeepNot})
 	for name, c := range map[string]struct {
-		in     func() (a, b lazy.Value[*counter])
-		pure   []string
-		unkept int64
+		in       func() (a, b lazy.Value[*counter])
+		pure     []string
+		uncached int64
 	}{
-		"one result":           {in: func() (a, b lazy.Value[*counter]) { a = open(); return a, a }, unkept: 1},
+		"one result":           {in: func() (a, b lazy.Value[*counter]) { a = open(); return a, a }, uncached: 1},
 		"declared":             {in: func() (a, b lazy.Value[*counter]) { a = open(); return a, a }, pure: []string{"github.com/larder-data/larder/lazy_test.counter"}},
-		"two constants":        {in: func() (a, b lazy.Value[*counter]) { c := &counter{}; return lazy.Of(c), lazy.Of(c) }, unkept: 1},
-		"handed on by another": {in: func() (a, b lazy.Value[*counter]) { a = lazy.Of(&counter{}); return a, pass(a) }, unkept: 2},
+		"two constants":        {in: func() (a, b lazy.Value[*counter]) { c := &counter{}; return lazy.Of(c), lazy.Of(c) }, uncached: 1},
+		"handed on by another": {in: func() (a, b lazy.Value[*counter]) { a = lazy.Of(&counter{}); return a, pass(a) }, uncached: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, _ := watched(t)
@@ -188,8 +188,8 @@ func TestSharedArguments(t *testing.T) {
 			if _, err := lazy.Get(t.Context(), l, lazy.Slice(count(a, lazy.Of(1)), count(b, lazy.Of(2))), lazy.Evaluation{Pool: pool.New(1)}); err != nil {
 				t.Fatal(err)
 			}
-			if n := l.Metrics().Unkept; int64(n) < c.unkept || c.unkept == 0 && n != 0 {
-				t.Errorf("%d results are not cached, want %d", n, c.unkept)
+			if n := l.Metrics().Uncached; int64(n) < c.uncached || c.uncached == 0 && n != 0 {
+				t.Errorf("%d results are not cached, want %d", n, c.uncached)
 			}
 		})
 	}
@@ -270,8 +270,8 @@ func TestValuesThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestTypesThatCannotBeKeptAreToldFirst checks that nothing is computed, not even the arguments.
-func TestTypesThatCannotBeKeptAreToldFirst(t *testing.T) {
+// TestTypesThatCannotBeCachedAreAreReportedFirst checks that nothing is computed, not even the arguments.
+func TestTypesThatCannotBeCachedAreAreReportedFirst(t *testing.T) {
 	l, _ := watched(t)
 	slow := lazy.Func0("slow", func(context.Context) (int, error) { t.Error("computed for nothing"); return 1, nil }, lazy.Options{Version: "1", Captured: map[string]any{"t": 0}})
 	bad := lazy.Func1("bad", func(context.Context, int) (chan int, error) { return make(chan int), nil }, v1)

@@ -42,9 +42,9 @@ func walk(ctx context.Context, l *larder.Larder, root *node, all bool) (Plan, er
 	}
 	var p Plan
 	type step struct {
-		n    *node
-		kept bool
-		done bool // its dependencies are listed
+		n      *node
+		cached bool
+		done   bool // its dependencies are listed
 	}
 	seen := map[key.Key]bool{}
 	stack := []step{{n: root}}
@@ -53,7 +53,7 @@ func walk(ctx context.Context, l *larder.Larder, root *node, all bool) (Plan, er
 		stack = stack[:len(stack)-1]
 		k := s.n.action.Load().key
 		if s.done {
-			p.add(s.n, k, s.kept)
+			p.add(s.n, k, s.cached)
 			continue
 		}
 		if seen[k] || s.n.hole != nil {
@@ -62,13 +62,13 @@ func walk(ctx context.Context, l *larder.Larder, root *node, all bool) (Plan, er
 		seen[k] = true
 		if s.n.fn.options.Keep != KeepNot {
 			var err error
-			if s.kept, err = l.Has(ctx, k); err != nil {
+			if s.cached, err = l.Has(ctx, k); err != nil {
 				return p, err
 			}
 		}
 		s.done = true
 		stack = append(stack, s)
-		if s.kept && !all {
+		if s.cached && !all {
 			continue
 		}
 		for _, a := range s.n.args {
@@ -80,13 +80,13 @@ func walk(ctx context.Context, l *larder.Larder, root *node, all bool) (Plan, er
 	return p, ctx.Err()
 }
 
-func (p *Plan) add(n *node, k key.Key, kept bool) {
-	if kept {
+func (p *Plan) add(n *node, k key.Key, cached bool) {
+	if cached {
 		p.Load++
 	} else {
 		p.Compute++
 	}
-	node := PlanNode{Node: n.fn.name, Key: k, Cached: kept}
+	node := PlanNode{Node: n.fn.name, Key: k, Cached: cached}
 	for _, a := range n.args {
 		if !a.constant() {
 			node.Args = append(node.Args, a.action.Load().key)

@@ -28,7 +28,7 @@ func Why(ctx context.Context, l *larder.Larder, v Node) ([]string, error) {
 			continue
 		}
 		seen[k] = true
-		if kept, err := l.Has(ctx, k); err != nil || kept && n.fn.options.Keep != KeepNot {
+		if cached, err := l.Has(ctx, k); err != nil || cached && n.fn.options.Keep != KeepNot {
 			if err != nil {
 				return lines, err
 			}

@@ -17,13 +17,13 @@ type ahead struct {
 	begun   int
 	laid    int           // batches before this one have memory, or failed
 	handed  int           // batches before this one were returned
-	room    map[int]int64 // of batches that were not returned yet
+	space   map[int]int64 // of batches that were not returned yet
 	used    int64
 	last    int64 // size of the last batch that was laid out
 }
 
 func newAhead(ctx context.Context, batches int, bytes func() int64) *ahead {
-	a := &ahead{batches: batches, bytes: bytes, room: map[int]int64{}}
+	a := &ahead{batches: batches, bytes: bytes, space: map[int]int64{}}
 	a.changed = sync.NewCond(&a.mu)
 	context.AfterFunc(ctx, func() {
 		a.mu.Lock()
@@ -48,7 +48,7 @@ func (a *ahead) begin(ctx context.Context) error {
 func (a *ahead) take(ctx context.Context, k int, bytes int64, get func() error) error {
 	err := a.wait(ctx, func() bool {
 		return a.laid == k && (a.handed == k || a.used+bytes <= a.bytes())
-	}, func() { a.room[k], a.used, a.last = bytes, a.used+bytes, bytes })
+	}, func() { a.space[k], a.used, a.last = bytes, a.used+bytes, bytes })
 	if err == nil {
 		err = get()
 	}
@@ -65,8 +65,8 @@ func (a *ahead) passed(ctx context.Context, k int) {
 func (a *ahead) hand() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.used -= a.room[a.handed]
-	delete(a.room, a.handed)
+	a.used -= a.space[a.handed]
+	delete(a.space, a.handed)
 	a.handed++
 	a.changed.Broadcast()
 }

@@ -30,7 +30,7 @@ type Batch struct {
 	// Data is the memory of all fields.
 	Data []byte
 
-	rooms Rooms
+	allocator Allocator
 }
 
 // A Skip is a sample that was skipped because it could not be read.
@@ -45,10 +45,10 @@ type Skip struct {
 // Release frees the memory of the batch, which must not be read afterwards.
 // Calling it is optional: otherwise the garbage collector frees memory of Go.
 func (b *Batch) Release() {
-	if b.rooms != nil && b.Data != nil {
-		b.rooms.Give(b.Data)
+	if b.allocator != nil && b.Data != nil {
+		b.allocator.Free(b.Data)
 	}
-	b.Data, b.rooms = nil, nil
+	b.Data, b.allocator = nil, nil
 }
 
 // Field returns the field with a name, or an error that lists the names.

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Batching says how drawn samples are put into batches. The zero Batching is
+// BatchOptions says how drawn samples are put into batches. The zero BatchOptions is
 // refused, because it has no bound.
-type Batching struct {
+type BatchOptions struct {
 	// Size is the maximum number of samples in a batch, or of rows.
 	Size int
 	// Tokens bounds the sum of the lengths of a batch's samples, if it is more
@@ -34,7 +34,7 @@ type Batching struct {
 }
 
 // byNumber reports whether a batch is a fixed number of consecutive draws.
-func (b Batching) byNumber() bool { return b.Tokens == 0 && len(b.Buckets) == 0 && b.Row == 0 }
+func (b BatchOptions) byNumber() bool { return b.Tokens == 0 && len(b.Buckets) == 0 && b.Row == 0 }
 
 const defaultWindow = 32
 
@@ -98,7 +98,7 @@ type table struct {
 	tokens  []int // for split rows: the end of each sample in the sequence of all tokens
 }
 
-func (b Batching) tabulate(n int, length func(pos int) int) *table {
+func (b BatchOptions) tabulate(n int, length func(pos int) int) *table {
 	switch {
 	case b.Split:
 		return b.chain(n, length)
@@ -114,7 +114,7 @@ type heap struct {
 }
 
 // fits reports whether a sample of this length may be added.
-func (b Batching) fits(h *heap, length int) bool {
+func (b BatchOptions) fits(h *heap, length int) bool {
 	switch {
 	case b.Size > 0 && len(h.positions) == b.Size:
 		return false
@@ -127,7 +127,7 @@ func (b Batching) fits(h *heap, length int) bool {
 }
 
 // fill puts samples into batches, by bucket.
-func (b Batching) fill(n int, length func(pos int) int) *table {
+func (b BatchOptions) fill(n int, length func(pos int) int) *table {
 	t := &table{starts: []int{0}, emitted: make([]int, 0, n)}
 	heaps := make([]heap, len(b.Buckets)+1)
 	emit := func(h *heap) {
@@ -162,7 +162,7 @@ func (b Batching) fill(n int, length func(pos int) int) *table {
 }
 
 // pack puts samples into rows, first fit.
-func (b Batching) pack(n int, length func(pos int) int) *table {
+func (b BatchOptions) pack(n int, length func(pos int) int) *table {
 	t := &table{rows: []int{0}, starts: []int{0}, emitted: make([]int, 0, n)}
 	window := b.Window
 	if window == 0 {
@@ -198,7 +198,7 @@ func (b Batching) pack(n int, length func(pos int) int) *table {
 }
 
 // chain puts samples one after another; positions are tokens.
-func (b Batching) chain(n int, length func(pos int) int) *table {
+func (b BatchOptions) chain(n int, length func(pos int) int) *table {
 	t := &table{tokens: make([]int, n), starts: []int{0}}
 	total := 0
 	for pos := range n {

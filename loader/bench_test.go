@@ -29,7 +29,7 @@ func BenchmarkBatches(b *testing.B) {
 		b.Run(fmt.Sprintf("loader/%dKB", size>>10), func(b *testing.B) {
 			l, err := loader.New(loader.Options{
 				Data: []loader.Data{data}, Fields: []loader.FieldOptions{{Item: "x", Collate: loader.Stack}},
-				Plan: loader.PlanOptions{Order: loader.Shuffled, Batch: loader.Batching{Size: batch, LastBatch: loader.DropLastBatch}},
+				Plan: loader.PlanOptions{Order: loader.Shuffled, Batch: loader.BatchOptions{Size: batch, LastBatch: loader.DropLastBatch}},
 			})
 			if err != nil {
 				b.Fatal(err)
@@ -79,7 +79,7 @@ func BenchmarkResume(b *testing.B) {
 	for i := range lengths {
 		lengths[i] = i % 50
 	}
-	for name, batching := range map[string]loader.Batching{"number": {Size: 32}, "tokens": {Tokens: 1000}, "rows": {Size: 8, Row: 200}} {
+	for name, batching := range map[string]loader.BatchOptions{"number": {Size: 32}, "tokens": {Tokens: 1000}, "rows": {Size: 8, Row: 200}} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				l, err := loader.New(loader.Options{
@@ -125,7 +125,7 @@ func BenchmarkNormalise(b *testing.B) {
 	l, err := loader.New(loader.Options{
 		Data:   []loader.Data{data},
 		Fields: []loader.FieldOptions{{Item: "x", Planar: true, Scale: 1.0 / 255, Mean: []float64{.485, .456, .406}, Deviation: []float64{.229, .224, .225}}},
-		Plan:   loader.PlanOptions{Batch: loader.Batching{Size: batch}},
+		Plan:   loader.PlanOptions{Batch: loader.BatchOptions{Size: batch}},
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -15,22 +15,22 @@ import (
 // that are read again, while another one has nearly none of them. The optimal hits are
 // computed read by read.
 func TestCachesKnowWhatIsRead(t *testing.T) {
-	const n, room, epochs = 600, 150, 4
+	const n, space, epochs = 600, 150, 4
 	for _, kind := range []loader.Kind{loader.Shuffled, loader.WithReplacement} {
-		misses := func(told bool) int64 {
+		misses := func(reported bool) int64 {
 			var made atomic.Int64
 			ds := dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {
 				made.Add(1)
 				return sampleOf(i, 2), nil
 			})
-			cached, err := dataset.Cached(ds, cache.Options{Policy: "lru", Size: room}, "", nil)
+			cached, err := dataset.Cached(ds, cache.Options{Policy: "lru", Size: space}, "", nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			// The order of reads differs from the order in the cache.
 			backwards := dataset.Reorder[dataset.Sample](cached, order.Reverse(n))
-			o := loader.Options{Data: []loader.Data{backwards}, Plan: loader.PlanOptions{Order: kind, Batch: loader.Batching{Size: 10}}}
-			if told {
+			o := loader.Options{Data: []loader.Data{backwards}, Plan: loader.PlanOptions{Order: kind, Batch: loader.BatchOptions{Size: 10}}}
+			if reported {
 				o.Caches = []*dataset.CachedDataset{cached}
 			}
 			l, err := loader.New(o)
@@ -40,11 +40,11 @@ func TestCachesKnowWhatIsRead(t *testing.T) {
 			read(t, l, loader.ReadOptions{Epochs: epochs, Ahead: 2})
 			return made.Load()
 		}
-		told, untold := misses(true), misses(false)
-		t.Logf("%v: %d of %d reads missed, %d untold", kind, told, n*epochs, untold)
-		least := int64(n + (epochs-1)*(n-room)) // of a shuffle
-		if kind == loader.Shuffled && (told < least || told > least+least/20) || told > untold*9/10 {
-			t.Errorf("%v: %d reads missed, and %d that were not told", kind, told, untold)
+		reported, untold := misses(true), misses(false)
+		t.Logf("%v: %d of %d reads missed, %d untold", kind, reported, n*epochs, untold)
+		least := int64(n + (epochs-1)*(n-space)) // of a shuffle
+		if kind == loader.Shuffled && (reported < least || reported > least+least/20) || reported > untold*9/10 {
+			t.Errorf("%v: %d reads missed, and %d that were not told", kind, reported, untold)
 		}
 	}
 }

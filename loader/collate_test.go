@@ -21,7 +21,7 @@ func batchOf(t *testing.T, ext string, o loader.FieldOptions, values ...any) (*l
 		samples[i] = dataset.NewSample(dataset.Field{Key: "v", Item: dataset.NewItem(ext, v)})
 	}
 	o.Item = "v"
-	l, err := loader.New(loader.Options{Data: []loader.Data{dataset.List(samples...)}, Fields: []loader.FieldOptions{o}, Plan: loader.PlanOptions{Batch: loader.Batching{Size: len(values)}}})
+	l, err := loader.New(loader.Options{Data: []loader.Data{dataset.List(samples...)}, Fields: []loader.FieldOptions{o}, Plan: loader.PlanOptions{Batch: loader.BatchOptions{Size: len(values)}}})
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func TestImages(t *testing.T) {
 			if len(want.Shape) == 3 {
 				fields = append(fields, loader.FieldOptions{Item: "v", Name: "planes", Channels: channels, Planar: true, DType: array.Float32})
 			}
-			l, err := loader.New(loader.Options{Data: []loader.Data{dataset.List(sample)}, Fields: fields, Plan: loader.PlanOptions{Batch: loader.Batching{Size: 1}}})
+			l, err := loader.New(loader.Options{Data: []loader.Data{dataset.List(sample)}, Fields: fields, Plan: loader.PlanOptions{Batch: loader.BatchOptions{Size: 1}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -265,9 +265,9 @@ func TestWhatCannotBeLaidOutIsRefused(t *testing.T) {
 	}
 }
 
-// TestWholeNumbersAreKept checks that conversions between integers lose nothing, also at
+// TestWholeNumbersAreCached checks that conversions between integers lose nothing, also at
 // the ends of their ranges.
-func TestWholeNumbersAreKept(t *testing.T) {
+func TestWholeNumbersAreCached(t *testing.T) {
 	for to, ends := range map[array.DType][2]int64{
 		array.Bool: {0, 1}, array.Uint8: {0, 1<<8 - 1}, array.Uint16: {0, 1<<16 - 1}, array.Uint32: {0, 1<<32 - 1}, array.Uint64: {0, 1<<63 - 1},
 		array.Int8: {-1 << 7, 1<<7 - 1}, array.Int16: {-1 << 15, 1<<15 - 1}, array.Int32: {-1 << 31, 1<<31 - 1}, array.Int64: {-1 << 63, 1<<63 - 1},
@@ -313,13 +313,13 @@ func TestRows(t *testing.T) {
 			dataset.Field{Key: "label", Item: dataset.NewItem("json", int64(i))}))
 	}
 	for _, c := range []struct {
-		batch loader.Batching
+		batch loader.BatchOptions
 		want  []string // tokens, offsets, lengths, labels
 	}{
-		{loader.Batching{Size: 2, Row: 5, LastBatch: loader.PadLastBatch}, []string{
+		{loader.BatchOptions{Size: 2, Row: 5, LastBatch: loader.PadLastBatch}, []string{
 			"[10 11 12 20 21 30 31 32 33 40] [0 3 5 9] [3 2 4 1] [0 1 2 3]",
 			"[50 51 52 53 54 0 0 0 0 0] [0] [5] [4]"}},
-		{loader.Batching{Size: 2, Row: 4, Split: true}, []string{
+		{loader.BatchOptions{Size: 2, Row: 4, Split: true}, []string{
 			"[10 11 12 20 21 30 31 32] [0 3 4 5] [3 1 1 3] [0 1 2]",
 			"[33 40 50 51 52 53 54 0] [0 1 2 4] [1 1 2 3] [2 3 4]"}},
 	} {

@@ -20,7 +20,7 @@ func ptr[T any](v T) *T { return &v }
 // TestTheEndComesAgain checks that a reader returns the end forever after the last epoch.
 func TestTheEndComesAgain(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	l, err := loader.New(loader.Options{Data: []loader.Data{numbers(5)}, Plan: loader.PlanOptions{Batch: loader.Batching{Size: 2}}})
+	l, err := loader.New(loader.Options{Data: []loader.Data{numbers(5)}, Plan: loader.PlanOptions{Batch: loader.BatchOptions{Size: 2}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestCloseWhileSomebodyWaits(t *testing.T) {
 		<-ctx.Done()
 		return dataset.Sample{}, ctx.Err()
 	})
-	l, err := loader.New(loader.Options{Data: []loader.Data{data}, Plan: loader.PlanOptions{Batch: loader.Batching{Size: 2}}})
+	l, err := loader.New(loader.Options{Data: []loader.Data{data}, Plan: loader.PlanOptions{Batch: loader.BatchOptions{Size: 2}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,14 +68,14 @@ func TestCloseWhileSomebodyWaits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := make(chan error)
+	reported := make(chan error)
 	go func() {
 		_, err := r.Next(t.Context())
-		told <- err
+		reported <- err
 	}()
 	<-begun
 	r.Close()
-	if err := <-told; !errors.Is(err, loader.ErrClosed) {
+	if err := <-reported; !errors.Is(err, loader.ErrClosed) {
 		t.Error(err)
 	}
 }
@@ -83,7 +83,7 @@ func TestCloseWhileSomebodyWaits(t *testing.T) {
 // TestTooManyRanks checks that a plan that would drop every round is an error, not an
 // endless run without batches.
 func TestTooManyRanks(t *testing.T) {
-	l, err := loader.New(loader.Options{Data: []loader.Data{numbers(5)}, Plan: loader.PlanOptions{Batch: loader.Batching{Size: 2}, LastStep: loader.DropLastStep}})
+	l, err := loader.New(loader.Options{Data: []loader.Data{numbers(5)}, Plan: loader.PlanOptions{Batch: loader.BatchOptions{Size: 2}, LastStep: loader.DropLastStep}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestTooManyRanks(t *testing.T) {
 }
 
 func TestReadersThatCannotBeAreRefused(t *testing.T) {
-	l, err := loader.New(loader.Options{Data: []loader.Data{numbers(5)}, Plan: loader.PlanOptions{Batch: loader.Batching{Size: 2}}})
+	l, err := loader.New(loader.Options{Data: []loader.Data{numbers(5)}, Plan: loader.PlanOptions{Batch: loader.BatchOptions{Size: 2}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestTheEndOfAFileIsNoEndOfAnEpoch(t *testing.T) {
 		}
 		return dataset.NewSample(dataset.Field{Key: "n", Item: dataset.NewItem("json", int64(i))}), nil
 	})
-	l, err := loader.New(loader.Options{Data: []loader.Data{data}, Plan: loader.PlanOptions{Batch: loader.Batching{Size: 2}}})
+	l, err := loader.New(loader.Options{Data: []loader.Data{data}, Plan: loader.PlanOptions{Batch: loader.BatchOptions{Size: 2}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,8 +16,8 @@ type Epoch struct {
 	table  *table // nil: batches by number
 }
 
-// keptTables is the number of cached tables: ranks may be an epoch apart.
-const keptTables = 2
+// cachedTables is the number of cached tables: ranks may be an epoch apart.
+const cachedTables = 2
 
 // Epoch returns one of the plan's epochs. Where batches depend on lengths, it
 // needs time and memory for each sample; the plan caches the two epochs
@@ -42,7 +42,7 @@ func (p *Plan) Epoch(number uint64) (*Epoch, error) {
 		return nil, fmt.Errorf("epoch %d has %d samples and no batch: the rest is dropped, and it is all there is", number, drawn.Len())
 	}
 	p.recent = append(p.recent, e)
-	if len(p.recent) > keptTables {
+	if len(p.recent) > cachedTables {
 		p.recent = append(p.recent[:0], p.recent[1:]...)
 	}
 	return e, nil
@@ -198,7 +198,7 @@ func (e *Epoch) cut(c *Content) {
 	c.fillRows(b)
 }
 
-func (c *Content) fillRows(b Batching) {
+func (c *Content) fillRows(b BatchOptions) {
 	for b.LastBatch == PadLastBatch && len(c.Rows) < b.Size {
 		c.Rows = append(c.Rows, nil)
 	}

@@ -25,7 +25,7 @@ func Example() {
 	ctx := context.Background()
 	l, err := loader.New(loader.Options{
 		Data: []loader.Data{numbers(14)},
-		Plan: loader.PlanOptions{Order: loader.Shuffled, Seed: 7, Batch: loader.Batching{Size: 3}, LastStep: loader.UnevenLastStep},
+		Plan: loader.PlanOptions{Order: loader.Shuffled, Seed: 7, Batch: loader.BatchOptions{Size: 3}, LastStep: loader.UnevenLastStep},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -74,7 +74,7 @@ func Example() {
 func ExamplePlan() {
 	p, err := loader.NewPlan(loader.PlanOptions{
 		Parts: []loader.Part{{Name: "texts", Len: 6, Lengths: []int{3, 4, 5, 2, 1, 8}}},
-		Batch: loader.Batching{Tokens: 8},
+		Batch: loader.BatchOptions{Tokens: 8},
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -28,7 +28,7 @@ func begun(t *testing.T, batch int) (asked []int) {
 			}
 			return dataset.NewEncoded("bin", []string{"x"}, [][]byte{{byte(i)}}), nil
 		})
-		l, err := loader.New(loader.Options{Data: []loader.Data{data}, Pool: pool.New(2), Plan: loader.PlanOptions{Batch: loader.Batching{Size: batch}}})
+		l, err := loader.New(loader.Options{Data: []loader.Data{data}, Pool: pool.New(2), Plan: loader.PlanOptions{Batch: loader.BatchOptions{Size: batch}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -74,7 +74,7 @@ func (f *forecasts) begin(epoch uint64, reads map[int]order.Order, from, n int, 
 		c := &forecast{Hits: Hits{Cache: k, Node: cached.Node(), Epoch: epoch, Predicted: -1}, cache: cached}
 		c.reads, c.hits = c.cache.Counts()
 		if o := reads[k]; o != nil && n <= mostForecast && n > 0 {
-			if hits, ok := c.cache.Forecast(o, from, n); ok {
+			if hits, ok := c.cache.PredictHits(o, from, n); ok {
 				c.Predicted = float64(hits) / float64(n)
 			}
 		}

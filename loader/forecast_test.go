@@ -50,7 +50,7 @@ func hitsOf(t *testing.T, kind loader.Kind, n, ranks, epochs int, bound cache.Op
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := loader.Options{Data: []loader.Data{cached}, Plan: loader.PlanOptions{Order: kind, Seed: 3, Batch: loader.Batching{Size: 10}}, Caches: []*dataset.CachedDataset{cached}}
+	o := loader.Options{Data: []loader.Data{cached}, Plan: loader.PlanOptions{Order: kind, Seed: 3, Batch: loader.BatchOptions{Size: 10}}, Caches: []*dataset.CachedDataset{cached}}
 	if kind == loader.Mixed {
 		half := dataset.Reorder[dataset.Sample](cached, order.Affine{Step: 1, N: n / 10})
 		o.Data = []loader.Data{half, dataset.Reorder[dataset.Sample](cached, order.Affine{Start: n / 10, Step: 1, N: n - n/10})}

@@ -6,9 +6,9 @@ import (
 )
 
 // Gather returns a batch of the samples with the given numbers, counted over
-// all parts, in the given epoch, independently of the plan. rooms may be nil,
+// all parts, in the given epoch, independently of the plan. allocator may be nil,
 // as in [ReadOptions].
-func (l *Loader) Gather(ctx context.Context, epoch uint64, samples []int, rooms Rooms) (*Batch, error) {
+func (l *Loader) Gather(ctx context.Context, epoch uint64, samples []int, allocator Allocator) (*Batch, error) {
 	total := 0
 	for _, p := range l.plan.Parts {
 		total += p.Len
@@ -22,8 +22,8 @@ func (l *Loader) Gather(ctx context.Context, epoch uint64, samples []int, rooms 
 	if err != nil {
 		return nil, err
 	}
-	if rooms == nil {
-		rooms = &l.heap
+	if allocator == nil {
+		allocator = &l.heap
 	}
 	ctx = l.pool.Context(ctx)
 	j := l.job(e, Content{Epoch: epoch, Samples: samples})
@@ -31,15 +31,15 @@ func (l *Loader) Gather(ctx context.Context, epoch uint64, samples []int, rooms 
 	if err := j.read(ctx); err != nil {
 		return nil, fmt.Errorf("loader: %w", err)
 	}
-	data, err := rooms.Take(ctx, j.bytes)
+	data, err := allocator.Allocate(ctx, j.bytes)
 	if err != nil {
 		return nil, err
 	}
 	b, err := j.write(ctx, data)
 	if err != nil {
-		rooms.Give(data)
+		allocator.Free(data)
 		return nil, fmt.Errorf("loader: %w", err)
 	}
-	b.rooms = rooms
+	b.allocator = allocator
 	return b, nil
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/larder-data/larder/loader"
 )
 
-// TestLengthsAreKept checks that lengths are computed once, and not again in the run of
+// TestLengthsAreCached checks that lengths are computed once, and not again in the run of
 // another process.
-func TestLengthsAreKept(t *testing.T) {
+func TestLengthsAreCached(t *testing.T) {
 	var made atomic.Int32
 	m, err := dataset.NewTransform(dataset.TransformFunc{
 		Name: "repeat", Code: key.Version("1"), In: []string{"t"}, Out: []string{"long"}, Formats: []string{"txt"},

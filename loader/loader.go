@@ -78,7 +78,7 @@ type Loader struct {
 	plan    *Plan
 	pool    *pool.Pool
 	shelf   shelf
-	heap    heapRooms
+	heap    heapAllocator
 
 	forecasts forecasts
 	stages    stages
@@ -205,7 +205,7 @@ func (l *Loader) foretell(s State, e edition) {
 	}
 	l.forecasts.begin(s.Epoch, known, begun, n, l.options.Caches, l.options.Watch)
 	for k, o := range known {
-		l.options.Caches[k].Expect(o, begun)
+		l.options.Caches[k].SetFutureReads(o, begun)
 	}
 }
 

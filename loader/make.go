@@ -179,12 +179,12 @@ func (j *job) fill(ctx context.Context, i int) {
 // sift removes the samples that could not be read, or returns the first error
 // that must not be skipped.
 func (j *job) sift(ctx context.Context) error {
-	l, kept, places := j.loader, 0, make([]int, j.own)
+	l, retained, places := j.loader, 0, make([]int, j.own)
 	for i, err := range j.errs {
 		number := j.numbers[i]
 		if err == nil {
-			places[i] = kept
-			kept++
+			places[i] = retained
+			retained++
 			continue
 		}
 		err = fmt.Errorf("%s: %w", l.plan.describe(number), err)
@@ -199,20 +199,20 @@ func (j *job) sift(ctx context.Context) error {
 		}
 		j.skipped = append(j.skipped, s)
 	}
-	if kept == 0 {
+	if retained == 0 {
 		return fmt.Errorf("no sample of the batch can be read; the first: %w", j.skipped[0].Err)
 	}
-	if kept < j.own {
-		j.leaveOut(places, kept)
+	if retained < j.own {
+		j.leaveOut(places, retained)
 	}
 	return nil
 }
 
 // leaveOut continues without the removed samples: places has the new indexes of
 // the others.
-func (j *job) leaveOut(places []int, kept int) {
+func (j *job) leaveOut(places []int, retained int) {
 	c := &j.content
-	samples := make([]int, kept)
+	samples := make([]int, retained)
 	for i, to := range places {
 		if to < 0 {
 			continue
@@ -223,7 +223,7 @@ func (j *job) leaveOut(places []int, kept int) {
 		}
 	}
 	for f := range j.cells {
-		j.cells[f] = j.cells[f][:kept]
+		j.cells[f] = j.cells[f][:retained]
 	}
 	c.Rows = slices.Clone(c.Rows)
 	for r, row := range c.Rows {
@@ -236,9 +236,9 @@ func (j *job) leaveOut(places []int, kept int) {
 	}
 	c.Samples, c.Padding = samples, 0
 	if b := j.loader.plan.Batch; j.again {
-		c.Padding = kept
+		c.Padding = retained
 	} else if b.LastBatch == PadLastBatch && b.Row == 0 {
-		c.fill(b.Size - kept)
+		c.fill(b.Size - retained)
 	}
 }
 

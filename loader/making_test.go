@@ -59,7 +59,7 @@ func TestSamplesAreMadeTogether(t *testing.T) {
 		var skipped []int
 		l, err := loader.New(loader.Options{
 			Data: []loader.Data{data}, Skip: 1, OnSkip: func(s loader.Skip) { skipped = append(skipped, s.Index) }, Pool: pool.New(1),
-			Fields: []loader.FieldOptions{{Item: "n"}, {Item: "d"}}, Plan: loader.PlanOptions{Order: loader.Shuffled, Batch: loader.Batching{Size: together}},
+			Fields: []loader.FieldOptions{{Item: "n"}, {Item: "d"}}, Plan: loader.PlanOptions{Order: loader.Shuffled, Batch: loader.BatchOptions{Size: together}},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -104,7 +104,7 @@ func TestEpochsHaveDatasetsOfTheirOwn(t *testing.T) {
 	}
 	wrong := false
 	l, err := loader.New(loader.Options{
-		Data: []loader.Data{of(0, 4)}, Plan: loader.PlanOptions{Batch: loader.Batching{Size: 4}},
+		Data: []loader.Data{of(0, 4)}, Plan: loader.PlanOptions{Batch: loader.BatchOptions{Size: 4}},
 		Epoch: func(_ context.Context, epoch uint64) ([]loader.Data, error) {
 			if wrong {
 				return []loader.Data{of(epoch, 3)}, nil
@@ -142,7 +142,7 @@ func TestReadsAreThoseOfTheBatches(t *testing.T) {
 	for i := range lengths {
 		lengths[i] = i * 7 % 10
 	}
-	for _, batch := range []loader.Batching{{Size: 7}, {Size: 7, LastBatch: loader.DropLastBatch}, {Tokens: 20}, {Size: 4, Buckets: []int{3, 6}}, {Size: 2, Row: 15, Window: 3}} {
+	for _, batch := range []loader.BatchOptions{{Size: 7}, {Size: 7, LastBatch: loader.DropLastBatch}, {Tokens: 20}, {Size: 4, Buckets: []int{3, 6}}, {Size: 2, Row: 15, Window: 3}} {
 		even, err := order.Slice(50, nil, nil, ptr(2))
 		if err != nil {
 			t.Fatal(err)

@@ -19,7 +19,7 @@ import (
 func TestMemoryIsUsedAgain(t *testing.T) {
 	var firsts sync.Map
 	var n atomic.Int32
-	l, err := loader.New(loader.Options{Data: []loader.Data{bytesOf(64, 1<<16)}, Plan: loader.PlanOptions{Batch: loader.Batching{Size: 8}}})
+	l, err := loader.New(loader.Options{Data: []loader.Data{bytesOf(64, 1<<16)}, Plan: loader.PlanOptions{Batch: loader.BatchOptions{Size: 8}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestLittleMemoryIsEnough(t *testing.T) {
 	data := dataset.Func(n, func(_ context.Context, i int) (dataset.Sample, error) {
 		return dataset.NewSample(dataset.Field{Key: "x", Item: dataset.File(filepath.Join(dir, fmt.Sprint(i, ".bin")), nil)}), nil
 	})
-	l, err := loader.New(loader.Options{Data: []loader.Data{data}, Pool: pool.NewBounded(2, size/2), Plan: loader.PlanOptions{Order: loader.Shuffled, Batch: loader.Batching{Size: 4}}})
+	l, err := loader.New(loader.Options{Data: []loader.Data{data}, Pool: pool.NewBounded(2, size/2), Plan: loader.PlanOptions{Order: loader.Shuffled, Batch: loader.BatchOptions{Size: 4}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ type PlanOptions struct {
 	Draws int
 	// Stop says where an epoch of order Mixed ends.
 	Stop  order.Stop
-	Batch Batching
+	Batch BatchOptions
 	// LastStep says what happens in the last step of an epoch if it has fewer
 	// batches than ranks.
 	LastStep LastStep

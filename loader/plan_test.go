@@ -35,10 +35,10 @@ func anyPlan(r *rand.Rand) PlanOptions {
 			o.Draws = 1 + r.IntN(100)
 		}
 	}
-	b := Batching{Size: 1 + r.IntN(7), LastBatch: LastBatch(r.IntN(3))}
+	b := BatchOptions{Size: 1 + r.IntN(7), LastBatch: LastBatch(r.IntN(3))}
 	switch r.IntN(6) {
 	case 0:
-		b = Batching{Size: r.IntN(7), Tokens: 9 + r.IntN(30), CountPadding: r.IntN(2) == 0, LastBatch: LastBatch(r.IntN(2))}
+		b = BatchOptions{Size: r.IntN(7), Tokens: 9 + r.IntN(30), CountPadding: r.IntN(2) == 0, LastBatch: LastBatch(r.IntN(2))}
 	case 1:
 		b.Buckets = []int{3, 6, 8}
 	case 2:
@@ -68,7 +68,7 @@ func whole(t *testing.T, p *Plan, from State) (all []RankBatch) {
 // TestRanksShareAnEpoch checks that ranks share the batches of the uninterrupted epoch,
 // each once and in order. Their number may change at any batch.
 func TestRanksShareAnEpoch(t *testing.T) {
-	r := testrand.Chance(t)
+	r := testrand.New(t)
 	for round := range testrand.Rounds(600, 20000) {
 		o := anyPlan(r)
 		p, err := NewPlan(o)
@@ -211,7 +211,7 @@ func checkOnce(t *testing.T, p *Plan, batches []RankBatch) {
 // in the middle of an epoch.
 func TestBatchesOfAnotherSizeGoOn(t *testing.T) {
 	plan := func(size int) *Plan {
-		p, err := NewPlan(PlanOptions{Parts: []Part{{Len: 103}}, Order: Shuffled, Seed: 3, Batch: Batching{Size: size}})
+		p, err := NewPlan(PlanOptions{Parts: []Part{{Len: 103}}, Order: Shuffled, Seed: 3, Batch: BatchOptions{Size: size}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,7 +243,7 @@ func TestBatchesOfAnotherSizeGoOn(t *testing.T) {
 func TestHugePlansAreResumedAtOnce(t *testing.T) {
 	const n = 1 << 40
 	for _, kind := range []Kind{Sequential, Shuffled, WithReplacement} {
-		p, err := NewPlan(PlanOptions{Parts: []Part{{Len: n - 5}, {Len: 5}}, Order: kind, Batch: Batching{Size: 3}})
+		p, err := NewPlan(PlanOptions{Parts: []Part{{Len: n - 5}, {Len: 5}}, Order: kind, Batch: BatchOptions{Size: 3}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -269,7 +269,7 @@ func TestHugePlansAreResumedAtOnce(t *testing.T) {
 
 // TestStatesOfOtherPlansAreRefused checks that the error names each difference.
 func TestStatesOfOtherPlansAreRefused(t *testing.T) {
-	base := PlanOptions{Parts: []Part{{Name: "a", Len: 20, Identity: "x", Lengths: make([]int, 20), Weight: 1}}, Seed: 1, Order: Shuffled, Batch: Batching{Size: 2, Tokens: 8}}
+	base := PlanOptions{Parts: []Part{{Name: "a", Len: 20, Identity: "x", Lengths: make([]int, 20), Weight: 1}}, Seed: 1, Order: Shuffled, Batch: BatchOptions{Size: 2, Tokens: 8}}
 	p, err := NewPlan(base)
 	if err != nil {
 		t.Fatal(err)
@@ -318,19 +318,19 @@ func TestPlansThatCannotBeAreRefused(t *testing.T) {
 		says string
 		o    PlanOptions
 	}{
-		{"no parts", PlanOptions{Batch: Batching{Size: 1}}},
+		{"no parts", PlanOptions{Batch: BatchOptions{Size: 1}}},
 		{"no bound", PlanOptions{Parts: parts}},
-		{"2 lengths", PlanOptions{Parts: []Part{{Len: 3, Lengths: []int{1, 2}}}, Batch: Batching{Size: 1}}},
-		{"there is no sample 8 of 4", PlanOptions{Parts: []Part{{Len: 4, Only: out}}, Batch: Batching{Size: 1}}},
-		{"no samples", PlanOptions{Parts: []Part{{}}, Batch: Batching{Size: 1}}},
-		{"leave out the number of draws", PlanOptions{Parts: parts, Draws: 3, Batch: Batching{Size: 1}}},
-		{"where an epoch of a mixture ends", PlanOptions{Parts: parts, Order: Mixed, Batch: Batching{Size: 1}}},
-		{"need the lengths", PlanOptions{Parts: []Part{{Len: 4}}, Batch: Batching{Tokens: 1}}},
-		{"sample 3 of a has length 4, and a batch has room for 3", PlanOptions{Parts: parts, Batch: Batching{Tokens: 3}}},
-		{"and a row has room for 3", PlanOptions{Parts: parts, Batch: Batching{Size: 1, Row: 3}}},
-		{"keep or drop", PlanOptions{Parts: parts, Batch: Batching{Tokens: 9, LastBatch: PadLastBatch}}},
-		{"do not ascend", PlanOptions{Parts: parts, Batch: Batching{Size: 1, Buckets: []int{3, 3}}}},
-		{"epoch 0 has 4 samples and no batch", PlanOptions{Parts: parts, Batch: Batching{Size: 5, LastBatch: DropLastBatch}}},
+		{"2 lengths", PlanOptions{Parts: []Part{{Len: 3, Lengths: []int{1, 2}}}, Batch: BatchOptions{Size: 1}}},
+		{"there is no sample 8 of 4", PlanOptions{Parts: []Part{{Len: 4, Only: out}}, Batch: BatchOptions{Size: 1}}},
+		{"no samples", PlanOptions{Parts: []Part{{}}, Batch: BatchOptions{Size: 1}}},
+		{"leave out the number of draws", PlanOptions{Parts: parts, Draws: 3, Batch: BatchOptions{Size: 1}}},
+		{"where an epoch of a mixture ends", PlanOptions{Parts: parts, Order: Mixed, Batch: BatchOptions{Size: 1}}},
+		{"need the lengths", PlanOptions{Parts: []Part{{Len: 4}}, Batch: BatchOptions{Tokens: 1}}},
+		{"sample 3 of a has length 4, and a batch has room for 3", PlanOptions{Parts: parts, Batch: BatchOptions{Tokens: 3}}},
+		{"and a row has room for 3", PlanOptions{Parts: parts, Batch: BatchOptions{Size: 1, Row: 3}}},
+		{"keep or drop", PlanOptions{Parts: parts, Batch: BatchOptions{Tokens: 9, LastBatch: PadLastBatch}}},
+		{"do not ascend", PlanOptions{Parts: parts, Batch: BatchOptions{Size: 1, Buckets: []int{3, 3}}}},
+		{"epoch 0 has 4 samples and no batch", PlanOptions{Parts: parts, Batch: BatchOptions{Size: 5, LastBatch: DropLastBatch}}},
 	} {
 		if _, err := NewPlan(c.o); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%q is not said: %v", c.says, err)
@@ -340,7 +340,7 @@ func TestPlansThatCannotBeAreRefused(t *testing.T) {
 
 // TestStateText checks that states survive text and JSON in at most 64 bytes.
 func TestStateText(t *testing.T) {
-	p, err := NewPlan(PlanOptions{Parts: []Part{{Len: 5}}, Batch: Batching{Size: 1}})
+	p, err := NewPlan(PlanOptions{Parts: []Part{{Len: 5}}, Batch: BatchOptions{Size: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ type ReadOptions struct {
 	// until the reader is closed.
 	Budget *Budget
 	// Rooms allocates the memory of batches; nil means memory of Go.
-	Rooms Rooms
+	Allocator Allocator
 }
 
 const (
@@ -110,8 +110,8 @@ func (l *Loader) Read(ctx context.Context, o ReadOptions) (*Reader, error) {
 	if r.options.AheadBytes == 0 {
 		r.options.AheadBytes = defaultAheadBytes
 	}
-	if r.options.Rooms == nil {
-		r.options.Rooms = l.Rooms()
+	if r.options.Allocator == nil {
+		r.options.Allocator = l.Allocator()
 	}
 	r.ctx, r.cancel = context.WithCancelCause(l.pool.Context(ctx))
 	r.ahead = newAhead(r.ctx, r.options.Ahead, func() int64 { return o.Budget.Share(r.options.AheadBytes) })
@@ -230,7 +230,7 @@ func (r *Reader) make(c *coming, number int, e edition, content Content) {
 }
 
 func (r *Reader) batch(number int, e edition, content Content) (b *Batch, err error) {
-	ctx, end := pool.Hold(r.ctx)
+	ctx, end := pool.Reservation(r.ctx)
 	defer end()
 	j := r.loader.job(e, content)
 	defer j.end()
@@ -241,7 +241,7 @@ func (r *Reader) batch(number int, e edition, content Content) (b *Batch, err er
 	var data []byte
 	waited := pool.Wait(ctx)
 	err = r.ahead.take(ctx, number, j.bytes, func() (err error) {
-		data, err = r.options.Rooms.Take(ctx, j.bytes)
+		data, err = r.options.Allocator.Allocate(ctx, j.bytes)
 		return err
 	})
 	waited()
@@ -249,10 +249,10 @@ func (r *Reader) batch(number int, e edition, content Content) (b *Batch, err er
 		return nil, err
 	}
 	if b, err = j.write(ctx, data); err != nil {
-		r.options.Rooms.Give(data)
+		r.options.Allocator.Free(data)
 		return nil, r.failed(content, err)
 	}
-	b.rooms = r.options.Rooms
+	b.allocator = r.options.Allocator
 	return b, nil
 }
 

@@ -58,11 +58,11 @@ func anyOptions(r *rand.Rand) (o loader.Options, asked [][]atomic.Int32) {
 	if o.Plan.Order == loader.Mixed {
 		o.Plan.Stop = order.FirstEnds + order.Stop(r.IntN(2))
 	}
-	b := loader.Batching{Size: 1 + r.IntN(7), LastBatch: []loader.LastBatch{loader.KeepLastBatch, loader.PadLastBatch}[r.IntN(2)]}
+	b := loader.BatchOptions{Size: 1 + r.IntN(7), LastBatch: []loader.LastBatch{loader.KeepLastBatch, loader.PadLastBatch}[r.IntN(2)]}
 	x := loader.FieldOptions{Item: "x", Collate: loader.Pad, Multiple: r.IntN(4)}
 	switch r.IntN(5) {
 	case 0:
-		b = loader.Batching{Tokens: 12 + r.IntN(20)}
+		b = loader.BatchOptions{Tokens: 12 + r.IntN(20)}
 	case 1:
 		b.Buckets = []int{3, 6}
 	case 2:
@@ -127,7 +127,7 @@ func sameBatches(got, want []*loader.Batch) error {
 // prefetch, memory and number of ranks, also after a resume.
 func TestBatchesAreTheSame(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	r := testrand.Chance(t)
+	r := testrand.New(t)
 	for range testrand.Rounds(60, 1000) {
 		o, _ := anyOptions(r)
 		make := func(workers int) *loader.Loader {
@@ -194,7 +194,7 @@ func someRounds(t *testing.T, l *loader.Loader, from loader.State, ranks, rounds
 func TestEachSampleIsReadOnce(t *testing.T) {
 	const n, ranks = 500, 3
 	data, asked := counted(n, make([]int, n))
-	l, err := loader.New(loader.Options{Data: []loader.Data{data}, Plan: loader.PlanOptions{Order: loader.Shuffled, Batch: loader.Batching{Size: 7}}})
+	l, err := loader.New(loader.Options{Data: []loader.Data{data}, Plan: loader.PlanOptions{Order: loader.Shuffled, Batch: loader.BatchOptions{Size: 7}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestReadersShareSamples(t *testing.T) {
 		}
 		return sampleOf(i, 3), nil
 	})
-	l, err := loader.New(loader.Options{Data: []loader.Data{data}, Pool: pool.New(64), Plan: loader.PlanOptions{Batch: loader.Batching{Size: n}}})
+	l, err := loader.New(loader.Options{Data: []loader.Data{data}, Pool: pool.New(64), Plan: loader.PlanOptions{Batch: loader.BatchOptions{Size: n}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,27 +255,27 @@ func TestReadersShareSamples(t *testing.T) {
 	}
 }
 
-// countingRooms counts the bytes and batches in use.
-type countingRooms struct {
+// countingAllocator counts the bytes and batches in use.
+type countingAllocator struct {
 	mu      sync.Mutex
 	out     int64
 	batches int
 }
 
-func (c *countingRooms) held() (bytes int64, batches int) {
+func (c *countingAllocator) held() (bytes int64, batches int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.out, c.batches
 }
 
-func (c *countingRooms) Take(_ context.Context, n int64) ([]byte, error) {
+func (c *countingAllocator) Allocate(_ context.Context, n int64) ([]byte, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.out, c.batches = c.out+n, c.batches+1
 	return make([]byte, n), nil
 }
 
-func (c *countingRooms) Give(b []byte) {
+func (c *countingAllocator) Free(b []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.out, c.batches = c.out-int64(len(b)), c.batches-1
@@ -307,20 +307,20 @@ func boundAhead(t *testing.T, lengths []int, ahead int, bytes int64) {
 	data, _ := counted(len(lengths), lengths)
 	l, err := loader.New(loader.Options{
 		Data: []loader.Data{data}, Pool: pool.New(8), Fields: []loader.FieldOptions{{Item: "x", Collate: loader.Pad}},
-		Plan: loader.PlanOptions{Batch: loader.Batching{Size: 4}},
+		Plan: loader.PlanOptions{Batch: loader.BatchOptions{Size: 4}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	rooms := &countingRooms{}
-	r, err := l.Read(t.Context(), loader.ReadOptions{Epochs: 1, Ahead: ahead, AheadBytes: bytes, Rooms: rooms})
+	allocator := &countingAllocator{}
+	r, err := l.Read(t.Context(), loader.ReadOptions{Epochs: 1, Ahead: ahead, AheadBytes: bytes, Allocator: allocator})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
 	for most := 0; ; {
 		synctest.Wait()
-		out, batches := rooms.held()
+		out, batches := allocator.held()
 		most = max(most, batches)
 		// The next batch gets memory whatever its size.
 		if batches > ahead || batches > 1 && out > bytes {
@@ -346,14 +346,14 @@ func TestCloseGivesAllBack(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for leave := range 20 {
 		data, _ := counted(300, make([]int, 300))
-		l, err := loader.New(loader.Options{Data: []loader.Data{data}, Plan: loader.PlanOptions{Batch: loader.Batching{Size: 2}}})
+		l, err := loader.New(loader.Options{Data: []loader.Data{data}, Plan: loader.PlanOptions{Batch: loader.BatchOptions{Size: 2}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		rooms := &countingRooms{}
+		allocator := &countingAllocator{}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		r, err := l.Read(ctx, loader.ReadOptions{Rooms: rooms})
+		r, err := l.Read(ctx, loader.ReadOptions{Allocator: allocator})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -371,8 +371,8 @@ func TestCloseGivesAllBack(t *testing.T) {
 			}
 		}
 		r.Close()
-		if rooms.out != 0 {
-			t.Errorf("%d bytes are not given back", rooms.out)
+		if allocator.out != 0 {
+			t.Errorf("%d bytes are not given back", allocator.out)
 		}
 		if _, err := r.Next(t.Context()); err == nil {
 			t.Error("a closed reader has batches")
@@ -393,7 +393,7 @@ func TestWhoStopsWaitingFindsTheBatchAgain(t *testing.T) {
 			return dataset.Sample{}, ctx.Err()
 		}
 	})
-	l, err := loader.New(loader.Options{Data: []loader.Data{data}, Plan: loader.PlanOptions{Batch: loader.Batching{Size: 2}}})
+	l, err := loader.New(loader.Options{Data: []loader.Data{data}, Plan: loader.PlanOptions{Batch: loader.BatchOptions{Size: 2}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -431,7 +431,7 @@ func broken(n int, bad ...int) loader.Data {
 func TestTheFirstErrorEnds(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for range 20 {
-		l, err := loader.New(loader.Options{Data: []loader.Data{broken(40, 13, 14, 30)}, Plan: loader.PlanOptions{Parts: []loader.Part{{Name: "numbers"}}, Batch: loader.Batching{Size: 4}}})
+		l, err := loader.New(loader.Options{Data: []loader.Data{broken(40, 13, 14, 30)}, Plan: loader.PlanOptions{Parts: []loader.Part{{Name: "numbers"}}, Batch: loader.BatchOptions{Size: 4}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -471,11 +471,11 @@ func TestSkips(t *testing.T) {
 		{3, loader.PadLastBatch, []int{4, 4, 4, 4, 4, 4, 4, 4}, ""},
 		{2, loader.KeepLastBatch, []int{3, 4}, "3 of epoch 0, and 2 are allowed"},
 	} {
-		var told []string
+		var reported []string
 		l, err := loader.New(loader.Options{
 			Data: []loader.Data{broken(16, 2, 8, 9)}, Skip: c.skip,
-			OnSkip: func(s loader.Skip) { told = append(told, fmt.Sprint(s.Epoch, ":", s.Position, ":", s.Index)) },
-			Plan:   loader.PlanOptions{Batch: loader.Batching{Size: 4, LastBatch: c.rest}},
+			OnSkip: func(s loader.Skip) { reported = append(reported, fmt.Sprint(s.Epoch, ":", s.Position, ":", s.Index)) },
+			Plan:   loader.PlanOptions{Batch: loader.BatchOptions{Size: 4, LastBatch: c.rest}},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -515,8 +515,8 @@ func TestSkips(t *testing.T) {
 			if !errors.Is(last, loader.ErrTooManySkipped) || !strings.Contains(last.Error(), c.last) {
 				t.Errorf("%+v: %v", c, last)
 			}
-		} else if want := []string{"0:2:2", "0:8:8", "0:9:9", "1:2:2", "1:8:8", "1:9:9"}; !slices.Equal(told, want) {
-			t.Errorf("told %v", told)
+		} else if want := []string{"0:2:2", "0:8:8", "0:9:9", "1:2:2", "1:8:8", "1:9:9"}; !slices.Equal(reported, want) {
+			t.Errorf("told %v", reported)
 		}
 	}
 }
@@ -524,7 +524,7 @@ func TestSkips(t *testing.T) {
 // TestABatchOfNothingIsAnError checks that a batch without a readable sample is an error,
 // also with skips.
 func TestABatchOfNothingIsAnError(t *testing.T) {
-	l, err := loader.New(loader.Options{Data: []loader.Data{broken(4, 2, 3)}, Skip: 4, Plan: loader.PlanOptions{Batch: loader.Batching{Size: 2}}})
+	l, err := loader.New(loader.Options{Data: []loader.Data{broken(4, 2, 3)}, Skip: 4, Plan: loader.PlanOptions{Batch: loader.BatchOptions{Size: 2}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func TestStagesSayWhereTimeGoes(t *testing.T) {
 		{"collate", "decode json", "find", "key doubled", "look up doubled", "map doubled"},
 		{"collate", "decode json", "find", "key doubled", "look up doubled"},
 	} {
-		l, err := loader.New(loader.Options{Data: []loader.Data{data}, Plan: loader.PlanOptions{Batch: loader.Batching{Size: 4}}, MeasureAll: true})
+		l, err := loader.New(loader.Options{Data: []loader.Data{data}, Plan: loader.PlanOptions{Batch: loader.BatchOptions{Size: 4}}, MeasureAll: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -69,7 +69,7 @@ const maxLeft = 1 << 30
 
 // Placed says that words of the command and variables name files of the flow's
 // directory.
-func (Exec) Placed() {}
+func (Exec) DirDependent() {}
 
 // Check refuses parameters that cannot work for any sample.
 func (m Exec) Check() error {
@@ -145,17 +145,17 @@ func (m Exec) Transform(env *component.Env) (dataset.Transform, error) {
 	if err != nil {
 		return nil, err
 	}
-	run := &execution{Exec: m, limit: limit, logs: logs, env: env, code: map[string]key.Digest{}, folders: newFolders()}
-	if env.Ending != nil {
-		folder, names, err := makeRunFolder()
+	run := &execution{Exec: m, limit: limit, logs: logs, env: env, code: map[string]key.Digest{}, dirs: newDirs()}
+	if env.Cleanup != nil {
+		dir, names, err := makeRunDir()
 		if err != nil {
 			return nil, err
 		}
-		run.folders = names
-		remain := cleanup.Add(func() error { return clearRun(folder, names) })
-		env.Ending.Last(func() {
-			endUsers(usersOf(folder.dir))
-			_ = folder.remove() // the next run of a program tries again
+		run.dirs = names
+		remain := cleanup.Add(func() error { return clearRun(dir, names) })
+		env.Cleanup.Last(func() {
+			endUsers(usersOf(dir.dir))
+			_ = dir.remove() // the next run of a program tries again
 			remain.Done()
 		})
 	}
@@ -173,7 +173,7 @@ func (m Exec) Transform(env *component.Env) (dataset.Transform, error) {
 	return dataset.NewTransform(dataset.TransformFunc{
 		Name: "exec", Detail: strings.Join(m.Command, " "), Params: params, Formats: []string{}, In: m.Items, Out: m.Into, Batch: m.Batch, BatchFunc: run.all(),
 		// From outside, the command gets only a directory and the values in Params.
-		Pure: []string{"os", "os/exec", "path/filepath", "syscall", "io/fs", "github.com/larder-data/larder/key.DigestFile", "github.com/larder-data/larder/component.Ending.Begin",
+		Pure: []string{"os", "os/exec", "path/filepath", "syscall", "io/fs", "github.com/larder-data/larder/key.DigestFile", "github.com/larder-data/larder/component.Cleanup.Begin",
 			// The time limit, the location of the log, and errors in reading the output
 			// do not change a result.
 			"context.WithTimeout", "github.com/larder-data/larder/dataset.PlacesOf", "github.com/larder-data/larder/dataset.CheckedBytes"},
@@ -213,12 +213,12 @@ func (e *execution) identity(env *component.Env, named namedFiles) ([]key.Param,
 type execution struct {
 	Exec
 	limit time.Duration // 0 means none
-	logs  logFolder     // of the command's stderr
+	logs  logDir        // of the command's stderr
 	argv  []string
 	env   *component.Env
 	code  map[string]key.Digest // of the files in the identity, by path
 
-	folders string // prefix of the names of the directories in which the command runs
+	dirs string // prefix of the names of the directories in which the command runs
 }
 
 // all returns the function on samples. It is the code identity of the mapper.
@@ -228,13 +228,13 @@ func (e *execution) all() func(context.Context, []dataset.Sample) ([]dataset.Sam
 
 // run runs the command on samples: on a single one, unless it takes batches.
 func (e *execution) run(ctx context.Context, samples []dataset.Sample) (outs []dataset.Sample, err error) {
-	defer e.env.Ending.Begin()()
-	folder, err := makeFolder(e.folders)
+	defer e.env.Cleanup.Begin()()
+	dir, err := makeDir(e.dirs)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, folder.remove()) }()
-	desks, variables, err := e.desks(folder.dir, len(samples))
+	defer func() { err = errors.Join(err, dir.remove()) }()
+	desks, variables, err := e.desks(dir.dir, len(samples))
 	if err != nil {
 		return nil, err
 	}
@@ -246,7 +246,7 @@ func (e *execution) run(ctx context.Context, samples []dataset.Sample) (outs []d
 			return nil, err
 		}
 	}
-	ended := e.start(ctx, folder.dir, variables, len(samples))
+	ended := e.start(ctx, dir.dir, variables, len(samples))
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}

@@ -10,7 +10,7 @@ import (
 // runGroup runs a command. Without process groups, a child of it may outlive it.
 func runGroup(cmd *exec.Cmd) error { return cmd.Run() }
 
-// lockFolder does nothing where directories cannot be locked.
-func lockFolder(string) (*os.File, error) { return nil, nil } //nolint:nilnil // there is no lock
+// lockDir does nothing where directories cannot be locked.
+func lockDir(string) (*os.File, error) { return nil, nil } //nolint:nilnil // there is no lock
 
 func isGone(int) bool { return false } // there is no lock to wait for

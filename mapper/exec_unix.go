@@ -48,9 +48,9 @@ func runGroup(cmd *exec.Cmd) error {
 	return cmd.Wait()
 }
 
-// lockFolder locks a directory of the user until the file is closed, or the process
+// lockDir locks a directory of the user until the file is closed, or the process
 // ends in any way.
-func lockFolder(dir string) (*os.File, error) {
+func lockDir(dir string) (*os.File, error) {
 	fd, err := syscall.Open(dir, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, errLocked // removed, or another user's

@@ -17,12 +17,12 @@ import (
 // A desk is the pair of directories for the input and output items of a sample.
 type desk struct {
 	in, out string
-	failed  string      // the file that reports that the sample failed; "" without one
-	folders []ownFolder // out, and its parents
+	failed  string   // the file that reports that the sample failed; "" without one
+	dirs    []ownDir // out, and its parents
 }
 
-// An ownFolder is a directory that the command must not replace.
-type ownFolder struct {
+// An ownDir is a directory that the command must not replace.
+type ownDir struct {
 	path   string
 	called string // its name for the command, for messages
 }
@@ -32,7 +32,7 @@ type ownFolder struct {
 func (e *execution) desks(dir string, n int) ([]desk, []string, error) {
 	if e.Batch == 0 {
 		d := desk{in: filepath.Join(dir, "in"), out: filepath.Join(dir, "out")}
-		d.folders = []ownFolder{{dir, "the parent directory of LARDER_OUT"}, {d.out, "its directory LARDER_OUT"}}
+		d.dirs = []ownDir{{dir, "the parent directory of LARDER_OUT"}, {d.out, "its directory LARDER_OUT"}}
 		return []desk{d}, []string{"LARDER_IN=" + d.in, "LARDER_OUT=" + d.out}, nil
 	}
 	batch := filepath.Join(dir, "batch")
@@ -44,7 +44,7 @@ func (e *execution) desks(dir string, n int) ([]desk, []string, error) {
 			return nil, nil, err
 		}
 		all[i] = desk{in: filepath.Join(own, "in"), out: filepath.Join(own, "out"), failed: filepath.Join(own, "error")}
-		all[i].folders = []ownFolder{
+		all[i].dirs = []ownDir{
 			{dir, "the parent directory of LARDER_BATCH"}, {batch, "its directory LARDER_BATCH"},
 			{own, "its directory LARDER_BATCH/" + name}, {all[i].out, "its directory LARDER_BATCH/" + name + "/out"},
 		}
@@ -83,7 +83,7 @@ const maxReason = 2000
 
 // error returns the command's error for a sample that it could not compute.
 func (d desk) error() error {
-	if d.failed == "" || d.intact(len(d.folders)-1) != nil {
+	if d.failed == "" || d.intact(len(d.dirs)-1) != nil {
 		return nil
 	}
 	info, err := os.Lstat(d.failed)

@@ -131,7 +131,7 @@ func sh(script string) []string { return []string{"sh", "-c", script} }
 // accepts, with the same results as one by one.
 func TestExecBatches(t *testing.T) {
 	testrand.Long(t)
-	draw := testrand.Chance(t)
+	draw := testrand.New(t)
 	for _, size := range []int{1, 4, 7} {
 		for _, n := range testrand.Some(t, 21, 4) {
 			b := newBatches(t)

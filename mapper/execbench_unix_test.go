@@ -54,9 +54,9 @@ func BenchmarkExecBatch(b *testing.B) {
 // processorTime returns the processor time of this process and its finished children.
 func processorTime(tb testing.TB) (all time.Duration) {
 	tb.Helper()
-	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+	for _, owner := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
 		var u syscall.Rusage
-		if err := syscall.Getrusage(who, &u); err != nil {
+		if err := syscall.Getrusage(owner, &u); err != nil {
 			tb.Fatal(err)
 		}
 		all += time.Duration(u.Utime.Nano() + u.Stime.Nano())

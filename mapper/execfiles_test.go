@@ -15,9 +15,9 @@ import (
 	"github.com/larder-data/larder/mapper"
 )
 
-// flowFolder creates a directory with run.sh, "my script.sh" and scripts/run.sh, and a file
+// flowDir creates a directory with run.sh, "my script.sh" and scripts/run.sh, and a file
 // next to it.
-func flowFolder(t *testing.T) (dir, outside string) {
+func flowDir(t *testing.T) (dir, outside string) {
 	t.Helper()
 	around := pathguard.Resolve(t.TempDir())
 	dir, outside = filepath.Join(around, "flow"), filepath.Join(around, "outside.sh")
@@ -57,7 +57,7 @@ func execKey(t *testing.T, e mapper.Exec, dir string) string {
 // TestExecFilesInWords checks that a file named by part of a word or of a value is part of
 // the identity, of the dependencies, and of the listing.
 func TestExecFilesInWords(t *testing.T) {
-	dir, _ := flowFolder(t)
+	dir, _ := flowDir(t)
 	link := filepath.Join(filepath.Dir(dir), "link")
 	if err := os.Symlink(dir, link); err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func TestExecFilesInWords(t *testing.T) {
 // TestExecFilesNotInWords checks that directories, files elsewhere, and names that a
 // command composes are not part of the identity.
 func TestExecFilesNotInWords(t *testing.T) {
-	dir, outside := flowFolder(t)
+	dir, outside := flowDir(t)
 	t.Setenv("RUN", outside+":"+dir)
 	for _, script := range []string{
 		"ls " + dir + "/scripts", "ls scripts/ ./scripts", "sh " + outside, "sh ../outside.sh",
@@ -138,7 +138,7 @@ func TestExecFilesNotInWords(t *testing.T) {
 
 // TestExecFilesToCome checks the report of files that would count if they existed.
 func TestExecFilesToCome(t *testing.T) {
-	dir, _ := flowFolder(t)
+	dir, _ := flowDir(t)
 	_, may := execOf("sh", "-c", "sh ./come.sh "+dir+"/scripts/come.sh /no/where.sh").Files(&component.Env{Dir: dir})
 	for name, want := range map[string]bool{"come.sh": true, "scripts/come.sh": true, "run.sh": false, "scripts": false, "../../no/where.sh": false} {
 		if path := filepath.Join(dir, name); slices.Contains(may, path) != want {
@@ -150,7 +150,7 @@ func TestExecFilesToCome(t *testing.T) {
 // TestExecKeyStays checks that files named as words or in Code count once, however often
 // parts of words name them. Parts that name no file do not count.
 func TestExecKeyStays(t *testing.T) {
-	dir, _ := flowFolder(t)
+	dir, _ := flowDir(t)
 	e := execOf("sh", "./run.sh", "scripts/run.sh", "-c", "x=1; cat ./scripts/../run.sh 'my script.sh' | tr a-z A-Z > \"$LARDER_OUT/b.txt\"")
 	e.Code = []component.Path{"./my script.sh"}
 	m, err := e.Transform(&component.Env{Dir: dir})
@@ -173,7 +173,7 @@ func TestExecKeyStays(t *testing.T) {
 
 // TestExecWordsStay checks that a name inside a word is not rewritten.
 func TestExecWordsStay(t *testing.T) {
-	dir, _ := flowFolder(t)
+	dir, _ := flowDir(t)
 	m, err := execOf("sh", "-c", `echo ./run.sh run.sh > "$LARDER_OUT/b.txt"`).Transform(&component.Env{Dir: dir})
 	out, err := apply(t.Context(), m, err, dataset.NewSample(dataset.Field{Key: "a", Item: dataset.NewBytes("txt", nil)}))
 	if err != nil {
@@ -187,7 +187,7 @@ func TestExecWordsStay(t *testing.T) {
 // TestExecThatWritesWhatItNames checks that a command must not write a file that it names,
 // which it may have read before or after.
 func TestExecThatWritesWhatItNames(t *testing.T) {
-	dir, _ := flowFolder(t)
+	dir, _ := flowDir(t)
 	m, err := execOf("sh", "-c", "echo >> '"+dir+`/run.sh'; echo > "$LARDER_OUT/b.txt"`).Transform(&component.Env{Dir: dir})
 	_, err = apply(t.Context(), m, err, dataset.NewSample(dataset.Field{Key: "a", Item: dataset.NewBytes("txt", nil)}))
 	if !errors.Is(err, dataset.ErrChanged) || !strings.Contains(err.Error(), "must not write") {
@@ -198,7 +198,7 @@ func TestExecThatWritesWhatItNames(t *testing.T) {
 // TestExecHugeWord checks that the longest word that a system accepts is fully examined,
 // and that a word that cannot be examined is refused.
 func TestExecHugeWord(t *testing.T) {
-	dir, _ := flowFolder(t)
+	dir, _ := flowDir(t)
 	var script strings.Builder
 	for i := 0; script.Len() < 128<<10; i++ {
 		fmt.Fprintf(&script, "echo '%d' %d; ", i, i)

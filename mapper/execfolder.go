@@ -14,21 +14,21 @@ import (
 	"github.com/larder-data/larder/internal/proc/process"
 )
 
-// folderPrefix is the prefix of the directories in which commands run.
-const folderPrefix = "larder-exec-"
+// dirPrefix is the prefix of the directories in which commands run.
+const dirPrefix = "larder-exec-"
 
-// A workFolder is the directory for one run of a command. The process that created it
+// A workDir is the directory for one run of a command. The process that created it
 // holds a lock on it while it lives, so that other processes know which directories
 // they may remove.
-type workFolder struct {
+type workDir struct {
 	dir  string
 	lock *os.File // nil where directories cannot be locked
 }
 
-// newFolders returns the name prefix of the directories of one run of a mapper. It
+// newDirs returns the name prefix of the directories of one run of a mapper. It
 // contains the PID.
-func newFolders() string {
-	return fmt.Sprintf("%s%s-%d-", folderPrefix, rand.Text()[:nonceLen], os.Getpid())
+func newDirs() string {
+	return fmt.Sprintf("%s%s-%d-", dirPrefix, rand.Text()[:nonceLen], os.Getpid())
 }
 
 // ofRun is the suffix of the directory that exists for the whole run. Its name leads to
@@ -37,7 +37,7 @@ const ofRun = "run"
 
 // ownerOf returns the PID in the name of a directory, or 0.
 func ownerOf(name string) int {
-	text, _, named := strings.Cut(name[len(folderPrefix)+nonceLen+1:], "-")
+	text, _, named := strings.Cut(name[len(dirPrefix)+nonceLen+1:], "-")
 	pid, err := strconv.Atoi(text)
 	if err != nil || !named {
 		return 0
@@ -47,14 +47,14 @@ func ownerOf(name string) int {
 
 const nonceLen = 10
 
-// makeRunFolder creates the directory of a new run, and returns the name prefix for its
+// makeRunDir creates the directory of a new run, and returns the name prefix for its
 // executions.
-func makeRunFolder() (workFolder, string, error) {
+func makeRunDir() (workDir, string, error) {
 	for {
-		names := newFolders()
+		names := newDirs()
 		dir := filepath.Join(os.TempDir(), names+ofRun)
 		if err := os.Mkdir(dir, 0o700); err != nil {
-			return workFolder{}, "", fmt.Errorf("%w; TMPDIR sets the directory of temporary files", err)
+			return workDir{}, "", fmt.Errorf("%w; TMPDIR sets the directory of temporary files", err)
 		}
 		// A process that cleans up may have locked it first, and ends all processes of
 		// that name.
@@ -64,12 +64,12 @@ func makeRunFolder() (workFolder, string, error) {
 	}
 }
 
-// makeFolder creates the directory of an execution with this name prefix.
-func makeFolder(names string) (workFolder, error) {
+// makeDir creates the directory of an execution with this name prefix.
+func makeDir(names string) (workDir, error) {
 	for {
 		dir, err := os.MkdirTemp("", names)
 		if err != nil {
-			return workFolder{}, fmt.Errorf("%w; TMPDIR sets the directory of temporary files", err)
+			return workDir{}, fmt.Errorf("%w; TMPDIR sets the directory of temporary files", err)
 		}
 		if f, err := lockNew(dir); !errors.Is(err, errLocked) {
 			return f, err
@@ -79,19 +79,19 @@ func makeFolder(names string) (workFolder, error) {
 
 // lockNew locks a new directory. Another process that cleans up may have locked it, and
 // then removes it.
-func lockNew(dir string) (workFolder, error) {
-	lock, err := lockFolder(dir)
+func lockNew(dir string) (workDir, error) {
+	lock, err := lockDir(dir)
 	if err != nil && !errors.Is(err, errLocked) {
-		return workFolder{}, errors.Join(err, os.RemoveAll(dir))
+		return workDir{}, errors.Join(err, os.RemoveAll(dir))
 	}
-	return workFolder{dir, lock}, err
+	return workDir{dir, lock}, err
 }
 
 // clearRun ends the processes of a run, and removes its directory and those of its
 // executions, which have the given prefix. A program that ends before its runs calls
 // it.
-func clearRun(folder workFolder, names string) error {
-	endUsers(usersOf(folder.dir))
+func clearRun(directory workDir, names string) error {
+	endUsers(usersOf(directory.dir))
 	all, err := filepath.Glob(filepath.Join(os.TempDir(), names+"*"))
 	for _, dir := range all {
 		if rerr := removeAll(dir); rerr != nil {
@@ -104,7 +104,7 @@ func clearRun(folder workFolder, names string) error {
 // errLocked says that a directory belongs to another process, or was removed.
 var errLocked = errors.New("the directory belongs to another process")
 
-func (f workFolder) remove() error {
+func (f workDir) remove() error {
 	err := removeAll(f.dir)
 	if f.lock != nil {
 		err = errors.Join(err, f.lock.Close())
@@ -144,20 +144,20 @@ func Sweep() error {
 	var errs []error
 	end := time.Now().Add(mostPause)
 	for _, e := range entries {
-		if !e.IsDir() || !strings.HasPrefix(e.Name(), folderPrefix) || len(e.Name()) <= len(folderPrefix)+nonceLen {
+		if !e.IsDir() || !strings.HasPrefix(e.Name(), dirPrefix) || len(e.Name()) <= len(dirPrefix)+nonceLen {
 			continue
 		}
 		dir := filepath.Join(os.TempDir(), e.Name())
-		lock, err := lockFolder(dir)
+		lock, err := lockDir(dir)
 		for err != nil && isThere(dir) && isGone(ownerOf(e.Name())) && time.Now().Before(end) {
 			pause()
-			lock, err = lockFolder(dir)
+			lock, err = lockDir(dir)
 		}
 		if err != nil || lock == nil {
 			continue
 		}
 		endUsers(usersOf(dir))
-		errs = append(errs, workFolder{dir, lock}.remove())
+		errs = append(errs, workDir{dir, lock}.remove())
 	}
 	return errors.Join(errs...)
 }

@@ -31,11 +31,11 @@ func TestSweepWaitsForALastChild(t *testing.T) {
 		waits bool
 	}{{"ended", ended.Process.Pid, true}, {"alive", os.Getpid(), false}} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := filepath.Join(os.TempDir(), fmt.Sprintf("%sABCDEFGHIJ-%d-1", folderPrefix, c.pid))
+			dir := filepath.Join(os.TempDir(), fmt.Sprintf("%sABCDEFGHIJ-%d-1", dirPrefix, c.pid))
 			if err := os.Mkdir(dir, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			child, err := lockFolder(dir)
+			child, err := lockDir(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,14 +61,14 @@ func TestSweepWaitsForALastChild(t *testing.T) {
 // TestSweepLeavesWhoIsAtWork checks that a sweep may delete the new, unlocked directory of
 // an execution, but ends no command of other executions in its run.
 func TestSweepLeavesWhoIsAtWork(t *testing.T) {
-	for _, ending := range []*component.Ending{nil, {}} {
+	for _, ending := range []*component.Cleanup{nil, {}} {
 		t.Run(fmt.Sprintf("ending=%v", ending != nil), func(t *testing.T) {
 			t.Setenv("TMPDIR", t.TempDir())
 			signs := t.TempDir()
 			m, err := Exec{
 				Command: []string{"sh", "-c", `echo > "$0/begun"; while [ ! -e "$0/go" ]; do sleep 0.01; done; cp "$LARDER_IN/a.txt" "$LARDER_OUT/b.txt"`, signs},
 				Items:   []string{"a"}, Into: []string{"b"},
-			}.Transform(&component.Env{Ending: ending})
+			}.Transform(&component.Env{Cleanup: ending})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,11 +91,11 @@ func TestSweepLeavesWhoIsAtWork(t *testing.T) {
 					runtime.Gosched()
 				}
 			}
-			folders, err := filepath.Glob(filepath.Join(os.TempDir(), folderPrefix+"*"))
-			if err != nil || len(folders) == 0 {
-				t.Fatal(folders, err)
+			dirs, err := filepath.Glob(filepath.Join(os.TempDir(), dirPrefix+"*"))
+			if err != nil || len(dirs) == 0 {
+				t.Fatal(dirs, err)
 			}
-			next := folders[0][:strings.LastIndex(folders[0], "-")] + "-123"
+			next := dirs[0][:strings.LastIndex(dirs[0], "-")] + "-123"
 			if err := os.Mkdir(next, 0o700); err != nil {
 				t.Fatal(err)
 			}
@@ -115,11 +115,11 @@ func TestSweepLeavesWhoIsAtWork(t *testing.T) {
 	}
 }
 
-// TestFoldersNameTheirOwner checks that names of directories identify the process that
+// TestDirectoriesNameTheirOwner checks that names of directories identify the process that
 // created them, and that other names identify none.
-func TestFoldersNameTheirOwner(t *testing.T) {
+func TestDirectoriesNameTheirOwner(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	f, err := makeFolder(newFolders())
+	f, err := makeDir(newDirs())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestFoldersNameTheirOwner(t *testing.T) {
 		t.Error(err)
 	}
 	for _, name := range []string{"ABCDEFGHIJ-x", "ABCDEFGHIJ-", "ABCDEFGHIJ-x-1", "ABCDEFGHIJ-1104224704"} {
-		if pid := ownerOf(folderPrefix + name); pid != 0 {
+		if pid := ownerOf(dirPrefix + name); pid != 0 {
 			t.Errorf("%s is of process %d", name, pid)
 		}
 	}
@@ -143,22 +143,22 @@ func TestClearRun(t *testing.T) {
 		t.Skip("processes are found by their directories on Linux alone")
 	}
 	t.Setenv("TMPDIR", t.TempDir())
-	run, names, err := makeRunFolder()
+	run, names, err := makeRunDir()
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, otherNames, err := makeRunFolder()
+	other, otherNames, err := makeRunDir()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var commands []*exec.Cmd
 	for _, n := range []string{names, otherNames} {
-		folder, err := makeFolder(n)
+		dir, err := makeDir(n)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := exec.CommandContext(t.Context(), "sleep", "300")
-		c.Env = append(os.Environ(), "LARDER_OUT="+folder.dir+"/out")
+		c.Env = append(os.Environ(), "LARDER_OUT="+dir.dir+"/out")
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}

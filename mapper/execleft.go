@@ -32,9 +32,9 @@ func (e *execution) collect(d desk) (dataset.Sample, error) {
 		return dataset.Sample{}, fmt.Errorf("the command did not write item %s; write a file such as %s.json, or remove the item from into", strings.Join(missing, ", "), missing[0])
 	}
 	fields := make([]dataset.Field, len(files))
-	room := int64(cmp.Or(e.Bytes, maxLeft))
+	buffer := int64(cmp.Or(e.Bytes, maxLeft))
 	for i, f := range files {
-		if fields[i], err = e.take(d, f, &room); err != nil {
+		if fields[i], err = e.take(d, f, &buffer); err != nil {
 			return dataset.Sample{}, err
 		}
 	}
@@ -60,13 +60,13 @@ func (e *execution) itemOf(f fs.DirEntry, others []string) (name string, err err
 
 // take reads an item that the command left. It returns an error if the item exceeds the
 // remaining size limit, or cannot be read as its extension says.
-func (e *execution) take(d desk, f fs.DirEntry, room *int64) (dataset.Field, error) {
+func (e *execution) take(d desk, f fs.DirEntry, buffer *int64) (dataset.Field, error) {
 	shown := display.Name(f.Name())
 	info, err := f.Info()
 	if err != nil {
 		return dataset.Field{}, unreadable(shown, reason(err))
 	}
-	if *room -= info.Size(); *room < 0 {
+	if *buffer -= info.Size(); *buffer < 0 {
 		return dataset.Field{}, fmt.Errorf("the command wrote more than %d bytes, at %s; write less, or raise max-bytes", cmp.Or(e.Bytes, maxLeft), shown)
 	}
 	b, err := os.ReadFile(filepath.Join(d.out, f.Name()))
@@ -88,12 +88,12 @@ func unreadable(shown string, err error) error {
 // left lists the files that the command left in its directory. It does not follow
 // links.
 func (d desk) left() ([]fs.DirEntry, error) {
-	if err := d.intact(len(d.folders)); err != nil {
+	if err := d.intact(len(d.dirs)); err != nil {
 		return nil, err
 	}
 	files, err := os.ReadDir(d.out)
 	if err != nil {
-		return nil, fmt.Errorf("the command left %s unreadable: %w", d.folders[len(d.folders)-1].called, reason(err))
+		return nil, fmt.Errorf("the command left %s unreadable: %w", d.dirs[len(d.dirs)-1].called, reason(err))
 	}
 	return files, nil
 }
@@ -101,7 +101,7 @@ func (d desk) left() ([]fs.DirEntry, error) {
 // intact returns an error if the command replaced or removed one of the first n
 // directories.
 func (d desk) intact(n int) error {
-	for _, f := range d.folders[:n] {
+	for _, f := range d.dirs[:n] {
 		info, err := os.Lstat(f.path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):

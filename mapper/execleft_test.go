@@ -8,9 +8,9 @@ import (
 	"github.com/larder-data/larder/mapper"
 )
 
-// TestExecBatchFolders checks that a sample whose directories the command changed fails
+// TestExecBatchDirectories checks that a sample whose directories the command changed fails
 // separately, and that the target of a link is not taken as its result.
-func TestExecBatchFolders(t *testing.T) {
+func TestExecBatchDirectories(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for bad, want := range map[string]string{
 		`rm -r "$s/out"`:                            "the command removed its directory LARDER_BATCH/002/out",

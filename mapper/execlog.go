@@ -27,29 +27,29 @@ type sampleLog struct {
 	left  int
 }
 
-// logFolder is the directory of the logs of a node.
-type logFolder struct {
+// logDir is the directory of the logs of a node.
+type logDir struct {
 	dir  string      // "" for no logs
 	mode os.FileMode // of files there
 }
 
 // logsOf returns where the logs of a node are: in a directory of its name below that of
 // the run. It must not be an input of the flow.
-func logsOf(env *component.Env) (logFolder, error) {
+func logsOf(env *component.Env) (logDir, error) {
 	if env.Logs == "" {
-		return logFolder{}, nil
+		return logDir{}, nil
 	}
 	place := component.Path(filepath.Join(env.Logs, url.PathEscape(env.Node)))
 	dir, err := output.FilesPlace(context.Background(), env, place)
 	if err != nil {
-		return logFolder{}, fmt.Errorf("logs: %w", err)
+		return logDir{}, fmt.Errorf("logs: %w", err)
 	}
-	return logFolder{dir, 0o666 &^ regularfile.Mask()}, nil
+	return logDir{dir, 0o666 &^ regularfile.Mask()}, nil
 }
 
 // openLog creates the log of the samples that a command runs for, with the name
 // SAMPLE.log for each.
-func openLog(ctx context.Context, in logFolder) (*sampleLog, error) {
+func openLog(ctx context.Context, in logDir) (*sampleLog, error) {
 	at := dataset.PlacesOf(ctx)
 	if in.dir == "" || len(at) == 0 {
 		return &sampleLog{}, nil

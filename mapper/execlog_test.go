@@ -82,7 +82,7 @@ func TestExecLogs(t *testing.T) {
 func TestExecLogsAreNoInput(t *testing.T) {
 	dir := t.TempDir()
 	reads := new(pathguard.Inputs)
-	reads.Add(pathguard.Input{Who: "node in", Path: dir})
+	reads.Add(pathguard.Input{Owner: "node in", Path: dir})
 	env := &component.Env{Node: "n", Logs: dir, Inputs: reads}
 	if _, err := (mapper.Exec{Command: []string{"true"}, Items: []string{"a"}, Into: []string{"b"}}).Transform(env); err == nil || !strings.Contains(err.Error(), "node in reads") {
 		t.Errorf("the error is %v", err)

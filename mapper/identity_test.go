@@ -15,8 +15,8 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// making returns a transform that returns the result of do, identified by its code.
-func making(f dataset.TransformFunc, do func(context.Context, dataset.Sample) (dataset.Sample, error)) dataset.TransformFunc {
+// computing returns a transform that returns the result of do, identified by its code.
+func computing(f dataset.TransformFunc, do func(context.Context, dataset.Sample) (dataset.Sample, error)) dataset.TransformFunc {
 	f.Name, f.Out, f.Func = "making", []string{"made"}, do
 	return f
 }
@@ -24,7 +24,7 @@ func making(f dataset.TransformFunc, do func(context.Context, dataset.Sample) (d
 // captured returns a transform whose function captures the result of doubled.
 func captured(n int) dataset.TransformFunc {
 	twice := doubled(n)
-	return making(dataset.TransformFunc{Formats: []string{"json"}}, func(context.Context, dataset.Sample) (dataset.Sample, error) {
+	return computing(dataset.TransformFunc{Formats: []string{"json"}}, func(context.Context, dataset.Sample) (dataset.Sample, error) {
 		return oneItem("made", "json", int64(twice)), nil
 	})
 }
@@ -77,7 +77,7 @@ func TestGivenFunctionsThatGetOthers(t *testing.T) {
 
 // calling returns a transform that calls a function declared as FuncArgs.
 func calling(f func(int) int) dataset.TransformFunc {
-	return making(dataset.TransformFunc{Formats: []string{"json"}, FuncArgs: []any{f}}, func(context.Context, dataset.Sample) (dataset.Sample, error) {
+	return computing(dataset.TransformFunc{Formats: []string{"json"}, FuncArgs: []any{f}}, func(context.Context, dataset.Sample) (dataset.Sample, error) {
 		return oneItem("made", "json", int64(f(2))), nil
 	})
 }
@@ -113,7 +113,7 @@ func wants(t *testing.T, l *larder.Larder, m dataset.Transform, parts ...string)
 // TestTransformsThatLookFurtherAreRefused checks that a result may depend only on the transform's
 // samples.
 func TestTransformsThatLookFurtherAreRefused(t *testing.T) {
-	m, err := dataset.NewTransform(making(dataset.TransformFunc{}, func(context.Context, dataset.Sample) (dataset.Sample, error) {
+	m, err := dataset.NewTransform(computing(dataset.TransformFunc{}, func(context.Context, dataset.Sample) (dataset.Sample, error) {
 		return dataset.NewSample(dataset.Field{Key: "made", Item: dataset.File("a.json", nil)}), nil
 	}))
 	if err != nil {
@@ -133,7 +133,7 @@ func (f factor) do(context.Context, dataset.Sample) (dataset.Sample, error) {
 
 // TestBoundMethodsAreRefused checks bound methods, because no key covers the receiver.
 func TestBoundMethodsAreRefused(t *testing.T) {
-	m, err := dataset.NewTransform(making(dataset.TransformFunc{}, factor(2).do))
+	m, err := dataset.NewTransform(computing(dataset.TransformFunc{}, factor(2).do))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestTransformsSeeWhatIsInTheirKeys(t *testing.T) {
 		dataset.NewSample(dataset.Field{Key: "a", Item: one, Shared: true}, dataset.Field{Key: "b", Item: other}),
 		dataset.NewSample(dataset.Field{Key: "a", Item: one}, dataset.Field{Key: "b", Item: one}),
 	} {
-		m, err := dataset.NewTransform(making(dataset.TransformFunc{}, func(_ context.Context, in dataset.Sample) (dataset.Sample, error) {
+		m, err := dataset.NewTransform(computing(dataset.TransformFunc{}, func(_ context.Context, in dataset.Sample) (dataset.Sample, error) {
 			a, _ := in.Field("a")
 			b, _ := in.Field("b")
 			return oneItem("made", "json", fmt.Sprint(in.Keys(), a.Shared, b.Shared, a.Item == b.Item)), nil
@@ -169,7 +169,7 @@ func TestTransformsSeeWhatIsInTheirKeys(t *testing.T) {
 			t.Errorf("a transform sees %v (%v)", v, err)
 		}
 	}
-	m, err := dataset.NewTransform(making(dataset.TransformFunc{}, func(context.Context, dataset.Sample) (dataset.Sample, error) {
+	m, err := dataset.NewTransform(computing(dataset.TransformFunc{}, func(context.Context, dataset.Sample) (dataset.Sample, error) {
 		return oneItem("made", "json", dataset.TidyMemory.Load()), nil
 	}))
 	if err != nil {
@@ -188,7 +188,7 @@ func TestSettingsInTheWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	sizes := func() string {
-		m, err := dataset.NewTransform(making(dataset.TransformFunc{In: []string{"a"}, Formats: []string{"txt"}}, func(ctx context.Context, in dataset.Sample) (dataset.Sample, error) {
+		m, err := dataset.NewTransform(computing(dataset.TransformFunc{In: []string{"a"}, Formats: []string{"txt"}}, func(ctx context.Context, in dataset.Sample) (dataset.Sample, error) {
 			if _, err := in.Value(ctx, "a"); err != nil {
 				return oneItem("made", "txt", "none"), nil
 			}
@@ -222,8 +222,8 @@ func TestSettingsInTheWay(t *testing.T) {
 // TestTransformsWhileSettingsChange checks that no result from before a change of GODEBUG is
 // returned.
 func TestTransformsWhileSettingsChange(t *testing.T) {
-	making := func() error {
-		m, err := dataset.NewTransform(making(dataset.TransformFunc{}, func(context.Context, dataset.Sample) (dataset.Sample, error) {
+	computing := func() error {
+		m, err := dataset.NewTransform(computing(dataset.TransformFunc{}, func(context.Context, dataset.Sample) (dataset.Sample, error) {
 			return oneItem("made", "json", "a"), nil
 		}))
 		if err != nil {
@@ -232,11 +232,11 @@ func TestTransformsWhileSettingsChange(t *testing.T) {
 		_, err = m.Op(t.Context(), nil)
 		return err
 	}
-	if err := making(); err != nil {
+	if err := computing(); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("GODEBUG", "urlstrictcolons=0")
-	if err := making(); err == nil || !strings.Contains(err.Error(), "GODEBUG") {
+	if err := computing(); err == nil || !strings.Contains(err.Error(), "GODEBUG") {
 		t.Errorf("with another GODEBUG: %v", err)
 	}
 }
@@ -268,7 +268,7 @@ func TestEncodersCount(t *testing.T) {
 	}
 	keys := map[key.Key][]string{}
 	for _, formats := range [][]string{{"json"}, {"yaml"}, {"json", "yaml"}, {}, nil} {
-		m, err := dataset.NewTransform(making(dataset.TransformFunc{Formats: formats}, do))
+		m, err := dataset.NewTransform(computing(dataset.TransformFunc{Formats: formats}, do))
 		if err != nil {
 			t.Fatal(err)
 		}

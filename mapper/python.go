@@ -57,7 +57,7 @@ type Python struct {
 }
 
 // Placed says that modules and the interpreter are searched in the flow's directory.
-func (Python) Placed() {}
+func (Python) DirDependent() {}
 
 // Check refuses invalid parameters.
 func (m Python) Check() error {
@@ -132,7 +132,7 @@ func (m Python) Transform(env *component.Env) (dataset.Transform, error) {
 		Batch: batch, Quick: quick, BatchFunc: c.all(),
 		// The communication with workers does not change a result: the identity of
 		// their work is in Params.
-		Pure: []string{"github.com/larder-data/larder/key.DigestFile", "github.com/larder-data/larder/component.Ending.Begin",
+		Pure: []string{"github.com/larder-data/larder/key.DigestFile", "github.com/larder-data/larder/component.Cleanup.Begin",
 			"os", "path/filepath", "syscall", "io/fs", "github.com/larder-data/larder/dataset.PlacesOf", "github.com/larder-data/larder/dataset.CheckedBytes", "github.com/larder-data/larder/dataset.Item.Unread"},
 	})
 }
@@ -150,7 +150,7 @@ type calls struct {
 	items, into []string
 	alone       bool // the function takes one sample
 	limit       time.Duration
-	logs        logFolder
+	logs        logDir
 	env         *component.Env
 	workers     *python.Pool // that run it
 	number      python.Number
@@ -167,7 +167,7 @@ func (c *calls) all() func(context.Context, []dataset.Sample) ([]dataset.Sample,
 
 // run makes workers call the function with samples, in one message if they are small.
 func (c *calls) run(ctx context.Context, samples []dataset.Sample) (outs []dataset.Sample, err error) {
-	defer c.env.Ending.Begin()()
+	defer c.env.Cleanup.Begin()()
 	failed := map[int]error{}
 	for len(outs) < len(samples) {
 		message, err := c.message(ctx, samples[len(outs):])

@@ -60,9 +60,9 @@ func (p *pythons) write(name, text string) {
 // returns the items out as strings, and the errors.
 func (p *pythons) all(m mapper.Python, as ...*dataset.Item) ([]string, map[int]string) {
 	p.Helper()
-	ending := &component.Ending{}
+	ending := &component.Cleanup{}
 	defer ending.Wait()
-	return p.with(&component.Env{Dir: p.dir, Node: "n", Pool: pool.New(2), Ending: ending}, m, as...)
+	return p.with(&component.Env{Dir: p.dir, Node: "n", Pool: pool.New(2), Cleanup: ending}, m, as...)
 }
 
 func (p *pythons) with(env *component.Env, m mapper.Python, as ...*dataset.Item) ([]string, map[int]string) {
@@ -404,9 +404,9 @@ number = 3
 // that names it, once a second process runs.
 func TestPythonOfEachProcess(t *testing.T) {
 	p := newPythons(t, "import time\nNOW = time.time()\ndef f(a):\n    while a == '0': pass\n    return NOW\n")
-	ending := &component.Ending{}
+	ending := &component.Cleanup{}
 	defer ending.Wait()
-	env := &component.Env{Dir: p.dir, Node: "n", Pool: pool.New(1), Ending: ending}
+	env := &component.Env{Dir: p.dir, Node: "n", Pool: pool.New(1), Cleanup: ending}
 	ds, err := p.dataset(env, mapper.Python{Timeout: "100ms"}, texts(2)...)
 	if err != nil {
 		t.Fatal(err)
@@ -574,8 +574,8 @@ def f(pid, a):
     assert pid == os.getpid()
     return str(pid)
 `)
-	ending := &component.Ending{}
-	env := &component.Env{Dir: p.dir, Node: "n", Pool: pool.New(8), Ending: ending}
+	ending := &component.Cleanup{}
+	env := &component.Env{Dir: p.dir, Node: "n", Pool: pool.New(8), Cleanup: ending}
 	got, failed := p.with(env, mapper.Python{Setup: "f:load", Version: "1", Workers: 2}, texts(64)...)
 	slices.Sort(got)
 	pids := slices.Compact(got)
@@ -655,8 +655,8 @@ def f(a):
 	if err := syscall.Mkfifo(begun, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ending := &component.Ending{}
-	env := &component.Env{Dir: p.dir, Node: "n", Pool: pool.New(2), Ending: ending}
+	ending := &component.Cleanup{}
+	env := &component.Env{Dir: p.dir, Node: "n", Pool: pool.New(2), Cleanup: ending}
 	ds, err := p.dataset(env, mapper.Python{Version: "1"}, texts(1)...)
 	if err != nil {
 		t.Fatal(err)
@@ -699,9 +699,9 @@ def f(a):
 		}
 		as = append(as, dataset.NewItem("npy", a))
 	}
-	ending := &component.Ending{}
+	ending := &component.Cleanup{}
 	defer ending.Wait()
-	ds, err := p.dataset(&component.Env{Dir: p.dir, Node: "n", Pool: pool.New(2), Ending: ending}, mapper.Python{}, as...)
+	ds, err := p.dataset(&component.Env{Dir: p.dir, Node: "n", Pool: pool.New(2), Cleanup: ending}, mapper.Python{}, as...)
 	if err != nil {
 		t.Fatal(err)
 	}

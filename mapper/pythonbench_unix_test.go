@@ -56,10 +56,10 @@ func BenchmarkPython(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			ending := &component.Ending{}
+			ending := &component.Cleanup{}
 			defer ending.Wait()
 			c.m.Items, c.m.Into = []string{"a"}, []string{"out"}
-			transform, err := c.m.Transform(&component.Env{Dir: dir, Node: "n", Pool: pool.New(2), Ending: ending})
+			transform, err := c.m.Transform(&component.Env{Dir: dir, Node: "n", Pool: pool.New(2), Cleanup: ending})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// errAnew is the error of a copy that broke off.
-var errAnew = errors.New("the copy has to begin anew")
+// errAgain is the error of a copy that broke off.
+var errAgain = errors.New("the copy has to begin anew")
 
 // Copy writes the whole file to to, in one request. So all bytes are of one version, even
 // if the server gives two versions the same [Version]. After a failure it starts again, so
@@ -23,7 +23,7 @@ func (f *File) Copy(ctx context.Context, to io.WriterAt) error {
 		_, err = io.Copy(io.NewOffsetWriter(to, 0), r)
 		last = r.broke
 		_ = r.Close()
-		if !errors.Is(err, errAnew) {
+		if !errors.Is(err, errAgain) {
 			return err
 		}
 		if err := wait(ctx, n, last); err != nil {

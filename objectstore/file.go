@@ -64,7 +64,7 @@ func (f *File) Reader(ctx context.Context, at, n int64) (*Reader, error) {
 
 // ReadAt fills b from the offset at, which must be in the file.
 func (f *File) ReadAt(ctx context.Context, b []byte, at int64) error {
-	defer pool.Away(ctx, int64(len(b)))()
+	defer pool.Blocking(ctx, int64(len(b)))()
 	r, err := f.Reader(ctx, at, int64(len(b)))
 	if err != nil {
 		return err

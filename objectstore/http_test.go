@@ -93,7 +93,7 @@ func TestFaults(t *testing.T) {
 func TestRandomFaults(t *testing.T) {
 	want := content(1 << 20)
 	objectstore.Hurry(t, time.Second)
-	random := testrand.Chance(t)
+	random := testrand.New(t)
 	s := objectstoretest.Serve(t)
 	f := open(t, s.Put("a", want))
 	s.Fail(func(int, *http.Request) objectstoretest.Fault {

@@ -138,13 +138,13 @@ func parse(path string) (Driver, *url.URL, error) {
 	known := slices.Sorted(maps.Keys(drivers))
 	mu.Unlock()
 	if d == nil {
-		return nil, nil, fmt.Errorf("%s: nothing reads %s://%s", Name(path), u.Scheme, cure(u.Scheme, known))
+		return nil, nil, fmt.Errorf("%s: nothing reads %s://%s", Name(path), u.Scheme, fix(u.Scheme, known))
 	}
 	return d, u, nil
 }
 
-// cure tells what to do about a scheme without a driver.
-func cure(scheme string, known []string) string {
+// fix tells what to do about a scheme without a driver.
+func fix(scheme string, known []string) string {
 	if len(known) == 0 {
 		return "; import github.com/larder-data/larder/objectstore/http or objectstore/s3 in the program"
 	}
@@ -157,10 +157,10 @@ func cure(scheme string, known []string) string {
 	return "; what is read is " + strings.Join(known, ", ") + " (copy the file to this machine)"
 }
 
-// List returns the URLs of the files in a directory, sorted by name. folder must end with a
+// List returns the URLs of the files in a directory, sorted by name. dir must end with a
 // slash.
-func List(ctx context.Context, folder string) (all []string, err error) {
-	d, u, err := parse(folder)
+func List(ctx context.Context, dir string) (all []string, err error) {
+	d, u, err := parse(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func List(ctx context.Context, folder string) (all []string, err error) {
 		return nil
 	})
 	slices.Sort(all)
-	return all, named(Name(folder), err)
+	return all, named(Name(dir), err)
 }
 
 // mostFiles bounds the number of files in a directory.

@@ -36,7 +36,7 @@ type Reader struct {
 
 // open opens the rest, and retries while that may help.
 func (r *Reader) open() error {
-	defer pool.Away(r.ctx, min(r.Left(), 1<<20))() // more is read on demand
+	defer pool.Blocking(r.ctx, min(r.Left(), 1<<20))() // more is read on demand
 	for {
 		err := r.try()
 		if err == nil {
@@ -128,7 +128,7 @@ func (r *Reader) broken(err error) error {
 	r.drop()
 	if r.single {
 		r.broke = err
-		return errAnew
+		return errAgain
 	}
 	n := r.failed
 	r.failed++

@@ -65,21 +65,21 @@ func serve(t *testing.T, address string, command ...string) {
 }
 
 // realServers start servers of a directory.
-var realServers = map[string]func(t *testing.T, program, folder string) (url string){
-	"nginx": func(t *testing.T, program, folder string) string {
+var realServers = map[string]func(t *testing.T, program, dir string) (url string){
+	"nginx": func(t *testing.T, program, dir string) string {
 		host, port := freeAddress(t)
 		own := t.TempDir()
 		config := filepath.Join(own, "nginx.conf")
-		text := fmt.Sprintf("daemon off; master_process off; pid %[1]s/pid; error_log stderr;\nevents {}\nhttp { access_log off; client_body_temp_path %[1]s/b; proxy_temp_path %[1]s/p; fastcgi_temp_path %[1]s/f; uwsgi_temp_path %[1]s/u; scgi_temp_path %[1]s/s;\nserver { listen %[2]s:%[3]s; root %[4]s; } }\n", own, host, port, folder)
+		text := fmt.Sprintf("daemon off; master_process off; pid %[1]s/pid; error_log stderr;\nevents {}\nhttp { access_log off; client_body_temp_path %[1]s/b; proxy_temp_path %[1]s/p; fastcgi_temp_path %[1]s/f; uwsgi_temp_path %[1]s/u; scgi_temp_path %[1]s/s;\nserver { listen %[2]s:%[3]s; root %[4]s; } }\n", own, host, port, dir)
 		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		serve(t, net.JoinHostPort(host, port), program, "-c", config, "-e", "stderr")
 		return "http://" + net.JoinHostPort(host, port)
 	},
-	"python3": func(t *testing.T, program, folder string) string { // does not support ranges
+	"python3": func(t *testing.T, program, dir string) string { // does not support ranges
 		host, port := freeAddress(t)
-		serve(t, net.JoinHostPort(host, port), program, "-m", "http.server", port, "--bind", host, "--directory", folder)
+		serve(t, net.JoinHostPort(host, port), program, "-m", "http.server", port, "--bind", host, "--directory", dir)
 		return "http://" + net.JoinHostPort(host, port)
 	},
 }
@@ -92,13 +92,13 @@ func TestRealServers(t *testing.T) {
 			if err != nil {
 				t.Skipf("there is no %s on PATH", name)
 			}
-			folder := t.TempDir()
+			dir := t.TempDir()
 			want := content(2_000_000)
-			path := filepath.Join(folder, "a file.tar")
+			path := filepath.Join(dir, "a file.tar")
 			if err := errors.Join(os.WriteFile(path, want, 0o600), os.Chtimes(path, time.Now(), time.Now().Add(-time.Hour))); err != nil {
 				t.Fatal(err)
 			}
-			url := start(t, program, folder) + "/a%20file.tar"
+			url := start(t, program, dir) + "/a%20file.tar"
 			f := open(t, url)
 			if !f.Firm || f.Size != int64(len(want)) || f.Whole != (name == "python3") {
 				t.Errorf("%+v", f.Version)

@@ -54,7 +54,7 @@ func TestItemsNamedLikeFunctionsAreRead(t *testing.T) {
 	}
 }
 
-func TestFunctionsAreCalledBesideItemsOfTheirName(t *testing.T) {
+func TestFunctionsAreCalledNextToItemsOfTheirName(t *testing.T) {
 	in := dataset.Func(3, func(_ context.Context, i int) (dataset.Sample, error) {
 		return dataset.NewSample(
 			dataset.Field{Key: "meta", Item: dataset.NewItem("json", map[string]any{"n": int64(i)})},
@@ -105,7 +105,7 @@ func TestNamesThatMeanNothingAreRefused(t *testing.T) {
 	}
 }
 
-func TestMissingItemsAreToldWithThoseThereAre(t *testing.T) {
+func TestMissingItemsAreReportedWithThoseThereAre(t *testing.T) {
 	in := []component.Samples{named("count", 2)}
 	for by, says := range map[string]string{
 		"cuont":        `item "cuont" not found; the sample has count, meta`,

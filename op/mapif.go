@@ -101,7 +101,7 @@ func (m MapIf) Apply(env *component.Env, in component.Samples) (component.Sample
 		}
 		return dataset.Map(given{s, in}, step, options).At(ctx, i)
 	})
-	return dataset.Batching(mapped, dataset.BatchOf(dataset.Map(in, step, options))), nil
+	return dataset.WithMinBatch(mapped, dataset.BatchOf(dataset.Map(in, step, options))), nil
 }
 
 // conditions are what a sample must fulfil to be changed.

@@ -103,7 +103,7 @@ func TestMapIf(t *testing.T) {
 	}
 }
 
-func TestMapIfByChance(t *testing.T) {
+func TestMapIfByRandomness(t *testing.T) {
 	draw := func(p float64, seed, epoch int) []int {
 		return changed(t, apply(t, "map-if", op.MapIf{Step: doubling(t), Probability: &p, Seed: seed, Epoch: epoch}, numbers(1000)).Parts[0])
 	}
@@ -251,9 +251,9 @@ func TestPartsAreJoinedInAFlow(t *testing.T) {
 	}
 }
 
-// TestFullPassesAreKept checks that the next run does not evaluate an expression over all
+// TestFullPassesAreCached checks that the next run does not evaluate an expression over all
 // samples again.
-func TestFullPassesAreKept(t *testing.T) {
+func TestFullPassesAreCached(t *testing.T) {
 	f := numbersFlow(t, `
   drawn: {op: weighted-sample, from: in, with: {n: 20, weight: 'meta.n == 3 ? 1.5 : 0'}}
   kept: {op: filter, from: drawn, with: {where: meta.n == 3, keep-length: true}}

@@ -45,5 +45,5 @@ func (m Materialise) Apply(ctx context.Context, env *component.Env, in component
 	if err != nil {
 		return nil, err
 	}
-	return stream.Materialise(ctx, env.Larder, in, stream.Keeping[dataset.Sample]{Key: d.String()})
+	return stream.Materialise(ctx, env.Larder, in, stream.MaterialiseOptions[dataset.Sample]{Key: d.String()})
 }

@@ -201,7 +201,7 @@ func (s Sample) Order(n int) (order.Order, error) {
 	if n == 0 && s.N > 0 {
 		return nil, errors.New("the dataset is empty; draw from one with samples")
 	}
-	return order.Draw(n, s.N, seedOf(s.Seed, s.Epoch))
+	return order.WithReplacement(n, s.N, seedOf(s.Seed, s.Epoch))
 }
 
 // seedOf returns the seed for the draws of a pass.

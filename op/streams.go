@@ -106,11 +106,11 @@ func (f Filter) onStream(env *component.Env, in []component.Stream) (component.S
 			return sharedOnly(s), nil
 		}), nil
 	}
-	kept := stream.Filter(stream.Enumerate(in[0], 0), func(ctx context.Context, at indexed) (bool, error) {
+	cached := stream.Filter(stream.Enumerate(in[0], 0), func(ctx context.Context, at indexed) (bool, error) {
 		ok, err := passes(ctx, at.Value)
 		return ok, named(env, at.Index, err)
 	})
-	return stream.MapAs(kept, "filtered", func(_ context.Context, at indexed) (dataset.Sample, error) { return at.Value, nil }), nil
+	return stream.MapAs(cached, "filtered", func(_ context.Context, at indexed) (dataset.Sample, error) { return at.Value, nil }), nil
 }
 
 func (u Unbatch) onStream(env *component.Env, in []component.Stream) (component.Stream, error) {

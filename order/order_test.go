@@ -51,7 +51,7 @@ func orders(n int) *rapid.Generator[Order] {
 		case k == 9 && n > 1:
 			return must(Mix(rapid.IntRange(0, 20).Draw(t, "draws"), rapid.Uint64().Draw(t, "seed"), Pool{1, 2}, Pool{n - 1, 1}))
 		case k == 10 && n > 0:
-			return must(Draw(n, rapid.IntRange(0, 20).Draw(t, "draws"), rapid.Uint64().Draw(t, "seed")))
+			return must(WithReplacement(n, rapid.IntRange(0, 20).Draw(t, "draws"), rapid.Uint64().Draw(t, "seed")))
 		case k == 13 && n > 0:
 			return must(Except(n, indices.Draw(t, "indices")))
 		case k == 14 && n > 0:
@@ -411,7 +411,7 @@ func TestRefused(t *testing.T) {
 	refuse("a weight without end", err)
 	_, err = Mix(3, 0, Pool{N: 1})
 	refuse("a mixture without weights", err)
-	_, err = Draw(0, 3, 0)
+	_, err = WithReplacement(0, 3, 0)
 	refuse("draws from nothing", err)
 	_, err = Split(15, Count(12), Count(10))
 	refuse("parts larger than the whole", err)

@@ -7,39 +7,39 @@ import (
 
 const defaultBytes = 512 << 20
 
-// Take waits until bytes of memory are available, and counts them. If ctx belongs to a
+// Reserve waits until bytes of memory are available, and counts them. If ctx belongs to a
 // share ([Hold]), they count until it ends; otherwise until the returned function is
-// called, which may be called in any case. If ctx ends first, Take returns its cause.
+// called, which may be called in any case. If ctx ends first, Reserve returns its cause.
 //
 // Bytes are available if they fit into the pool of ctx. Requests of shares that have
 // bytes come first, so that these finish soon; otherwise the order is that of the
 // requests. If all shares with bytes wait for bytes or for others ([Wait]), the first
 // request is granted even if it does not fit. So a request larger than the bound runs
 // alone, and no request waits for ever.
-func Take(ctx context.Context, bytes int64) (done func(), err error) {
+func Reserve(ctx context.Context, bytes int64) (done func(), err error) {
 	s, ends := shareOf(ctx), func() {}
 	if s == nil {
-		s = &share{room: roomOf(ctx)}
+		s = &share{capacity: capacityOf(ctx)}
 		ends = func() { s.end() }
 	}
 	if bytes <= 0 {
 		return ends, context.Cause(ctx)
 	}
-	if err := s.room.take(ctx, s, bytes); err != nil {
+	if err := s.capacity.take(ctx, s, bytes); err != nil {
 		return nil, err
 	}
 	return ends, nil
 }
 
-// Hold returns a context in which all bytes that are taken form one share, and a
+// Reservation returns a context in which all bytes that are taken form one share, and a
 // function that ends the share. A share is the memory of one computation with any
-// number of goroutines. Within another share, Hold extends that share, and end does
+// number of goroutines. Within another share, Reservation extends that share, and end does
 // nothing.
-func Hold(ctx context.Context) (inner context.Context, end func()) {
+func Reservation(ctx context.Context) (inner context.Context, end func()) {
 	if shareOf(ctx) != nil {
 		return ctx, func() {}
 	}
-	s := &share{room: roomOf(ctx)}
+	s := &share{capacity: capacityOf(ctx)}
 	return context.WithValue(ctx, shareKey{}, s), s.end
 }
 
@@ -58,22 +58,22 @@ func Wait(ctx context.Context) (done func()) {
 // Context returns a context whose bytes count in the pool, for work outside of its
 // slots. Work in slots has such a context.
 func (p *Pool) Context(ctx context.Context) context.Context {
-	if p == nil || p.room == nil || ctx.Value(within{}) != nil || shareOf(ctx) != nil {
+	if p == nil || p.capacity == nil || ctx.Value(within{}) != nil || shareOf(ctx) != nil {
 		return ctx
 	}
-	return context.WithValue(ctx, roomKey{}, p.room)
+	return context.WithValue(ctx, capacityKey{}, p.capacity)
 }
 
 type (
-	roomKey  struct{}
-	shareKey struct{}
+	capacityKey struct{}
+	shareKey    struct{}
 )
 
 // anywhere is for contexts of no pool.
-var anywhere = newRoom(defaultBytes)
+var anywhere = newCapacity(defaultBytes)
 
-func roomOf(ctx context.Context) *room {
-	if r, ok := ctx.Value(roomKey{}).(*room); ok {
+func capacityOf(ctx context.Context) *capacity {
+	if r, ok := ctx.Value(capacityKey{}).(*capacity); ok {
 		return r
 	}
 	return anywhere

@@ -24,7 +24,7 @@ func ended(ctx context.Context) context.Context {
 
 func mustTake(t *testing.T, ctx context.Context, bytes int64) (done func()) {
 	t.Helper()
-	done, err := pool.Take(ctx, bytes)
+	done, err := pool.Reserve(ctx, bytes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func mustFit(t *testing.T, ctx context.Context, bytes int64) (done func()) {
 // mustWait fails unless taking a byte must wait.
 func mustWait(t *testing.T, ctx context.Context) {
 	t.Helper()
-	if _, err := pool.Take(ended(ctx), 1); !errors.Is(err, errBad) {
+	if _, err := pool.Reserve(ended(ctx), 1); !errors.Is(err, errBad) {
 		t.Fatalf("a byte was taken at once, with error %v", err)
 	}
 }
@@ -52,7 +52,7 @@ func TestBytesAreBounded(t *testing.T) {
 	var now, above atomic.Int64
 	take := func(ctx context.Context, i int) error {
 		n := 1 + rand.New(rand.NewPCG(1, uint64(i))).Int64N(most)
-		done, err := pool.Take(ctx, n)
+		done, err := pool.Reserve(ctx, n)
 		if err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func TestBytesAreBounded(t *testing.T) {
 		return nil
 	}
 	var wait sync.WaitGroup
-	for _, p := range []*pool.Pool{p, p.Beside(3)} {
+	for _, p := range []*pool.Pool{p, p.WithSlots(3)} {
 		wait.Go(func() {
 			if err := p.Each(t.Context(), 3000, take); err != nil {
 				t.Error(err)
@@ -89,7 +89,7 @@ func TestPoolsHaveBytesOfTheirOwn(t *testing.T) {
 	a, b := pool.NewBounded(1, 10), pool.NewBounded(1, 10)
 	defer mustTake(t, a.Context(t.Context()), 10)()
 	mustFit(t, b.Context(t.Context()), 10)()
-	mustWait(t, a.Beside(5).Context(t.Context()))
+	mustWait(t, a.WithSlots(5).Context(t.Context()))
 	mustFit(t, t.Context(), 10)()
 	mustFit(t, (*pool.Pool)(nil).Context(t.Context()), 10)()
 	defer mustTake(t, pool.New(1).Context(t.Context()), int64(512<<20))()
@@ -147,7 +147,7 @@ func TestWaitingForBytesEndsWithTheContext(t *testing.T) {
 		first := mustTake(t, ctx, 5)
 		impatient, cancel := context.WithCancelCause(ctx)
 		var failed error
-		go func() { _, failed = pool.Take(impatient, 8) }()
+		go func() { _, failed = pool.Reserve(impatient, 8) }()
 		synctest.Wait()
 		took := false
 		go func() {
@@ -173,18 +173,18 @@ func TestWaitingForBytesEndsWithTheContext(t *testing.T) {
 func TestBytesOfOneComputationBelongTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := pool.NewBounded(1, 10).Context(t.Context())
-		one, end := pool.Hold(ctx)
+		one, end := pool.Reservation(ctx)
 		mustFit(t, one, 6)()
-		inner, done := pool.Hold(one)
+		inner, done := pool.Reservation(one)
 		mustFit(t, inner, 6)() // beyond the limit, as no other computation has any
 		done()
 		mustWait(t, ctx)
 		end()
-		one, end = pool.Hold(ctx)
+		one, end = pool.Reservation(ctx)
 		mustFit(t, one, 2)
-		other, endOther := pool.Hold(ctx)
+		other, endOther := pool.Reservation(ctx)
 		mustFit(t, other, 6)
-		go func() { _, _ = pool.Take(one, 4) }()
+		go func() { _, _ = pool.Reserve(one, 4) }()
 		synctest.Wait()
 		newcomer := false
 		go func() {
@@ -206,12 +206,12 @@ func TestBytesOfOneComputationBelongTogether(t *testing.T) {
 	})
 }
 
-// TestBytesWaitForNobodyWhoWaits checks that two computations that wait for each other end, and that one that waits for
+// TestBytesWaitForNoCallerWhoWaits checks that two computations that wait for each other end, and that one that waits for
 // a slot does, too.
-func TestBytesWaitForNobodyWhoWaits(t *testing.T) {
+func TestBytesWaitForNoCallerWhoWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := pool.NewBounded(1, 10)
-		ctx, end := pool.Hold(p.Context(t.Context()))
+		ctx, end := pool.Reservation(p.Context(t.Context()))
 		defer end()
 		mustFit(t, ctx, 10)
 		mustWait(t, p.Context(t.Context()))
@@ -224,7 +224,7 @@ func TestBytesWaitForNobodyWhoWaits(t *testing.T) {
 			defer close(within)
 			err := p.Do(t.Context(), func(slot context.Context) error {
 				within <- struct{}{}
-				_, err := pool.Take(slot, 5) // until the other one waits for this slot
+				_, err := pool.Reserve(slot, 5) // until the other one waits for this slot
 				return err
 			})
 			if err != nil {
@@ -244,13 +244,13 @@ func TestBytesWaitForNobodyWhoWaits(t *testing.T) {
 func TestNestedBytesComeToAnEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		few := pool.NewBounded(3, 100)
-		many := few.Beside(10_000) // a computation that waits for slots within one must not need them
+		many := few.WithSlots(10_000) // a computation that waits for slots within one must not need them
 		var compute func(ctx context.Context, p *pool.Pool, random *rand.Rand, depth int) error
 		compute = func(ctx context.Context, p *pool.Pool, random *rand.Rand, depth int) error {
-			ctx, end := pool.Hold(ctx)
+			ctx, end := pool.Reservation(ctx)
 			defer end()
 			for range random.IntN(4) {
-				if _, err := pool.Take(ctx, random.Int64N(130)); err != nil {
+				if _, err := pool.Reserve(ctx, random.Int64N(130)); err != nil {
 					return err
 				}
 				time.Sleep(time.Duration(random.IntN(5)))

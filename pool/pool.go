@@ -26,10 +26,10 @@ import (
 // A Pool bounds concurrent tasks and the bytes that they use. It is safe for concurrent
 // use.
 type Pool struct {
-	workers int
-	slots   *slots // nil: each pass has its own
-	room    *room  // nil: that of the context, or of no pool
-	least   int    // elements that a worker takes at a time, if there are enough
+	workers  int
+	slots    *slots    // nil: each pass has its own
+	capacity *capacity // nil: that of the context, or of no pool
+	least    int       // elements that a worker takes at a time, if there are enough
 }
 
 // New returns a pool of 512 MiB with the given number of slots; 0 or less means one per
@@ -41,22 +41,22 @@ func NewBounded(workers int, bytes int64) *Pool {
 	if bytes <= 0 {
 		bytes = defaultBytes
 	}
-	return newPool(workers, newRoom(bytes))
+	return newPool(workers, newCapacity(bytes))
 }
 
-// Beside returns a pool with its own slots that shares the bytes of p.
-func (p *Pool) Beside(workers int) *Pool {
-	if p == nil || p.room == nil {
+// WithSlots returns a pool with its own slots that shares the bytes of p.
+func (p *Pool) WithSlots(workers int) *Pool {
+	if p == nil || p.capacity == nil {
 		return newPool(workers, anywhere)
 	}
-	return newPool(workers, p.room)
+	return newPool(workers, p.capacity)
 }
 
-func newPool(workers int, r *room) *Pool {
+func newPool(workers int, r *capacity) *Pool {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	return &Pool{workers: workers, slots: newSlots(workers), room: r}
+	return &Pool{workers: workers, slots: newSlots(workers), capacity: r}
 }
 
 // AtLeast returns p, with the same slots and bytes, for passes over elements that are
@@ -83,8 +83,8 @@ func (p *Pool) spansOf(n int) spans {
 // Bytes returns the number of bytes in use and the bound.
 func (p *Pool) Bytes() (used, most int64) {
 	r := anywhere
-	if p != nil && p.room != nil {
-		r = p.room
+	if p != nil && p.capacity != nil {
+		r = p.capacity
 	}
 	return r.inUse(), r.limit
 }

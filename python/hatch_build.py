@@ -81,18 +81,18 @@ class Metadata(MetadataHookInterface):
         root, clone, library = Path(self.root), _clone(Path(self.root)), os.environ.get("LARDER_TURBOJPEG")
         metadata["version"] = version(root)
         metadata["license"] = " AND ".join(sorted(OF_PROGRAM + (OF_LIBRARY if library else [])))
-        folders = {"larder": clone}
+        directories = {"larder": clone}
         modules = "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Dir}}{{end}}{{end}}"
         for line in filter(None, _go(clone, "list", "-deps", "-f", modules, "./cmd/larder")):
-            module, _, folder = line.partition("\t")
-            folders[module] = Path(folder)
+            module, _, directory = line.partition("\t")
+            directories[module] = Path(directory)
         for goroot in _go(clone, "env", "GOROOT"):
-            folders["go"] = Path(goroot)
+            directories["go"] = Path(goroot)
         if library:
-            folders["libjpeg-turbo"] = Path(library)
-        if "go" in folders:  # otherwise those of a source archive stay
+            directories["libjpeg-turbo"] = Path(library)
+        if "go" in directories:  # otherwise those of a source archive stay
             shutil.rmtree(root / "licenses", ignore_errors=True)
-        for name, source in folders.items():
+        for name, source in directories.items():
             for file in filter(lambda file: LICENCES.match(file.name) and file.is_file(), source.iterdir()):
                 of = root / "licenses" / name.replace("/", "_")
                 of.mkdir(parents=True, exist_ok=True)
@@ -106,7 +106,7 @@ class Build(BuildHookInterface[Any]):
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Build the program, or list its sources."""
-        root, self.folder = Path(self.root), tempfile.mkdtemp(prefix="larder-build-")
+        root, self.staging = Path(self.root), tempfile.mkdtemp(prefix="larder-build-")
         clone = _clone(root)
         if self.target_name == "sdist":
             for name in _git(clone, "ls-files").splitlines():
@@ -116,7 +116,7 @@ class Build(BuildHookInterface[Any]):
         _check(clone)
         system, machine, flags, name = _go(clone, "env", "GOOS", "GOARCH", "GOFLAGS", "GOEXE")
         # The program of an editable installation lies among the sources, where the package is.
-        place = root / "src" / "larder" / "_bin" if version == "editable" else Path(self.folder)
+        place = root / "src" / "larder" / "_bin" if version == "editable" else Path(self.staging)
         place.mkdir(exist_ok=True)
         _compile(clone, str(place / f"larder{name}"))
         library = os.environ.get("LARDER_TURBOJPEG")
@@ -130,7 +130,7 @@ class Build(BuildHookInterface[Any]):
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Remove what was built: the wheel has it."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.staging, ignore_errors=True)
 
 
 def _platform(system: str, machine: str, static: bool) -> str:

@@ -117,10 +117,10 @@ type Usage struct {
 type Records interface {
 	// Get returns the verified record stored under k, or ErrNotFound.
 	Get(ctx context.Context, k key.Key) (Record, error)
-	// GetSeen is Get among the records that this user of the store has seen; it may miss
+	// GetWithoutRefresh is Get among the records that this user of the store has seen; it may miss
 	// records that another user put in the last second. It is a cheaper miss for callers
 	// that then take a lease and call Get.
-	GetSeen(ctx context.Context, k key.Key) (Record, error)
+	GetWithoutRefresh(ctx context.Context, k key.Key) (Record, error)
 	// GetMany is Get for many keys in one pass. It returns a record per key, in their
 	// order: the zero Record where nothing is stored.
 	GetMany(ctx context.Context, keys []key.Key) ([]Record, error)
@@ -173,9 +173,9 @@ type Evictor interface {
 	Collect(ctx context.Context, limit int64) (freed int64, err error)
 }
 
-// A Changing store can report that no record has been put, which spares callers a second
+// A ChangeCounter store can report that no record has been put, which spares callers a second
 // lookup of many keys. This is an optional ability of a [Store].
-type Changing interface {
+type ChangeCounter interface {
 	// Changes returns a number that changes once a record has become known to this user of
 	// the store, whichever user put it. With look it first checks what others have put, as
 	// Get does on a miss. If a call before a pass and a call with look after it return the
@@ -183,9 +183,9 @@ type Changing interface {
 	Changes(look bool) uint64
 }
 
-// A Filed store stores large payloads in separate files, which other programs of the
+// A FileBacked store stores large payloads in separate files, which other programs of the
 // machine can read. This is an optional ability of a [Store].
-type Filed interface {
+type FileBacked interface {
 	// File returns the file that holds exactly a mapped payload that the store has
 	// returned, unless it is known to be gone. It may be removed at any time.
 	File(payload []byte) (path string, ok bool)

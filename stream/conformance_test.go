@@ -84,11 +84,11 @@ func TestConformance(t *testing.T) {
 		{"ZipperLongest", "what is not there is said, and is not a value that could be an element", shown(stream.ZipLongest(stream.Of(1), stream.Of("a", "b"))), "{1 a false false} {0 b true false}"},
 		{"Multiplexer", "the elements before the stream that has ended come, also where they are no whole round", shown(stream.Interleave(stream.Mixing{}, stream.Of(1, 2, 3), stream.Of(10))), "1 10 2"},
 		{"MultiplexerLongest", "", shown(stream.Interleave(stream.Mixing{Longest: true}, stream.Of(1, 2, 3), stream.Of(10))), "1 10 2 3"},
-		{"IterKeyZipper", "", shown(joinOf(stream.Joining{}, "b", "a")), "{{b 0} {b 10} false false} {{a 1} {a 11} false false}"},
-		{"IterKeyZipper without a partner", "an error, unless it is said that such elements are left out", shown(joinOf(stream.Joining{}, "x")) + ";" + shown(joinOf(stream.Joining{Unmatched: true, Rest: true}, "x", "c")), "error: join: element 0: no element of the right stream has this key, or it was let go; say Unmatched to leave out such elements: x;{{c 1} {c 12} false false}"},
-		{"IterKeyZipper full", "an error, or the oldest goes, as is said", shown(joinOf(stream.Joining{Buffer: 1}, "a")) + ";" + shown(joinOf(stream.Joining{Buffer: 2, Oldest: true, Unmatched: true, Rest: true}, "c", "b", "a")), "error: join: element 1: so many elements of the right stream wait for a partner that there is no room; raise Buffer, or say Oldest: 1;{{c 0} {c 12} false false} {{a 2} {a 11} false false}"},
-		{"IterKeyZipper twice", "", shown(stream.Join(stream.Of(pair{"z", 0}), stream.Of(pair{"a", 1}, pair{"a", 2}), stream.Joining{}, key, key)), "error: join: element 1: the key is there twice in the right stream, while the first still waits for a partner: a"},
-		{"IterKeyZipper left over", "an error, unless that is said", shown(joinOf(stream.Joining{}, "a")), "{{a 0} {a 11} false false} error: join: element 1: elements of the right stream have no partner in the left one; say Rest if they may be left over: 1, one of them with the key b"},
+		{"IterKeyZipper", "", shown(joinOf(stream.JoinOptions{}, "b", "a")), "{{b 0} {b 10} false false} {{a 1} {a 11} false false}"},
+		{"IterKeyZipper without a partner", "an error, unless it is said that such elements are left out", shown(joinOf(stream.JoinOptions{}, "x")) + ";" + shown(joinOf(stream.JoinOptions{Unmatched: true, Rest: true}, "x", "c")), "error: join: element 0: no element of the right stream has this key, or it was let go; say Unmatched to leave out such elements: x;{{c 1} {c 12} false false}"},
+		{"IterKeyZipper full", "an error, or the oldest goes, as is said", shown(joinOf(stream.JoinOptions{Buffer: 1}, "a")) + ";" + shown(joinOf(stream.JoinOptions{Buffer: 2, Oldest: true, Unmatched: true, Rest: true}, "c", "b", "a")), "error: join: element 1: so many elements of the right stream wait for a partner that there is no room; raise Buffer, or say Oldest: 1;{{c 0} {c 12} false false} {{a 2} {a 11} false false}"},
+		{"IterKeyZipper twice", "", shown(stream.Join(stream.Of(pair{"z", 0}), stream.Of(pair{"a", 1}, pair{"a", 2}), stream.JoinOptions{}, key, key)), "error: join: element 1: the key is there twice in the right stream, while the first still waits for a partner: a"},
+		{"IterKeyZipper left over", "an error, unless that is said", shown(joinOf(stream.JoinOptions{}, "a")), "{{a 0} {a 11} false false} error: join: element 1: elements of the right stream have no partner in the left one; say Rest if they may be left over: 1, one of them with the key b"},
 		{"Forker", "branches drift as far as they like", shown(stream.Zip(stream.Skip(forks(numbers)[0], 5), forks(numbers)[1])), "{5 0 false false} {6 1 false false}"},
 		{"Demultiplexer", "", shown(stream.Route(numbers, 2, stream.Forking[int]{Elements: 1}, func(n int) int { return n % 2 })[1]), "1 3 5"},
 		{"RoundRobinDemultiplexer", "a route by number", shown(stream.Route(stream.Enumerate(numbers, 0), 3, stream.Forking[stream.Indexed[int]]{}, func(i stream.Indexed[int]) int { return i.Index % 3 })[2]), "{2 2} {5 5}"},
@@ -108,7 +108,7 @@ func forks(s stream.Stream[int]) []stream.Stream[int] {
 }
 
 // joinOf joins keys with the pairs b, a, c.
-func joinOf(j stream.Joining, keys ...string) stream.Stream[stream.Pair[pair, pair]] {
+func joinOf(j stream.JoinOptions, keys ...string) stream.Stream[stream.Pair[pair, pair]] {
 	var left []pair
 	for i, k := range keys {
 		left = append(left, pair{k, i})
@@ -119,11 +119,11 @@ func joinOf(j stream.Joining, keys ...string) stream.Stream[stream.Pair[pair, pa
 // TestTheLargestGroupLeaves checks against a full search that the group that leaves a full
 // buffer is the largest, or the oldest of these.
 func TestTheLargestGroupLeaves(t *testing.T) {
-	chance := testrand.Chance(t)
+	random := testrand.New(t)
 	for range testrand.Rounds(20, 500) {
-		buffer, keys := 1+chance.IntN(12), make([]int, 60)
+		buffer, keys := 1+random.IntN(12), make([]int, 60)
 		for i := range keys {
-			keys[i] = chance.IntN(1 + chance.IntN(9))
+			keys[i] = random.IntN(1 + random.IntN(9))
 		}
 		var want []int // sizes
 		var held [][]int
@@ -156,9 +156,9 @@ func TestTheLargestGroupLeaves(t *testing.T) {
 	}
 }
 
-// TestConformanceOfChance checks that Shuffler and SampleMultiplexer return all elements:
+// TestConformanceOfRandomness checks that Shuffler and SampleMultiplexer return all elements:
 // in the same order for the same seed, in another order for another seed.
-func TestConformanceOfChance(t *testing.T) {
+func TestConformanceOfRandomness(t *testing.T) {
 	all := rangeOf(100)
 	shuffled := func(seed uint64) []int {
 		got, err := stream.Collect(t.Context(), stream.Shuffle(stream.Of(all...), 10, seed))

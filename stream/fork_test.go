@@ -18,11 +18,11 @@ import (
 // Each branch gets all of it, and its files on disk are deleted.
 func TestBranchesDrift(t *testing.T) {
 	const n = 3000
-	chance := testrand.Chance(t)
+	random := testrand.New(t)
 	for range testrand.Rounds(5, 100) {
 		read, dir := 0, t.TempDir()
 		counted := mapped(stream.Of(rangeOf(n)...), func(n int) int { read++; return n })
-		branches := stream.Fork(counted, 3, stream.Forking[int]{Elements: 1 + chance.IntN(100), Dir: dir})
+		branches := stream.Fork(counted, 3, stream.Forking[int]{Elements: 1 + random.IntN(100), Dir: dir})
 		readers, err := stream.Together(t.Context(), nil, branches...)
 		if err != nil {
 			t.Fatal(err)
@@ -30,8 +30,8 @@ func TestBranchesDrift(t *testing.T) {
 		got := make([][]int, len(readers))
 		left := []int{0, 1, 2}
 		for len(left) > 0 {
-			k := left[chance.IntN(len(left))]
-			for range 1 + chance.IntN(400) {
+			k := left[random.IntN(len(left))]
+			for range 1 + random.IntN(400) {
 				v, err := readers[k].Next(t.Context())
 				if errors.Is(err, io.EOF) {
 					left = slices.DeleteFunc(left, func(i int) bool { return i == k })

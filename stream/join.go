@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// Joining configures [Join].
-type Joining struct {
+// JoinOptions configures [Join].
+type JoinOptions struct {
 	// Buffer is the largest number of elements of the right stream that wait for their
 	// partner; 0 means 10000.
 	Buffer int
@@ -34,7 +34,7 @@ var (
 // same key, in the order of the left stream. It reads the right stream only as far as
 // needed, and uses each of its elements once. Its state is the state of both streams
 // when it last held nothing, and the number of pairs since.
-func Join[A, B any, K comparable](left Stream[A], right Stream[B], j Joining, ofLeft func(A) K, ofRight func(B) K) Stream[Pair[A, B]] {
+func Join[A, B any, K comparable](left Stream[A], right Stream[B], j JoinOptions, ofLeft func(A) K, ofRight func(B) K) Stream[Pair[A, B]] {
 	if j.Buffer == 0 {
 		j.Buffer = defaultBuffer
 	}
@@ -47,7 +47,7 @@ func Join[A, B any, K comparable](left Stream[A], right Stream[B], j Joining, of
 type joinNode[A, B any, K comparable] struct {
 	left  Stream[A]
 	right Stream[B]
-	Joining
+	JoinOptions
 	ofLeft  func(A) K
 	ofRight func(B) K
 }
@@ -170,11 +170,11 @@ func (j *joiner[A, B, K]) oldest() (k K) {
 
 // tidy removes entries that no longer wait.
 func (j *joiner[A, B, K]) tidy() {
-	kept := make([]aged[K], 0, len(j.waiting))
+	retained := make([]aged[K], 0, len(j.waiting))
 	for _, a := range j.ages {
 		if w, ok := j.waiting[a.key]; ok && w.at == a.at {
-			kept = append(kept, a)
+			retained = append(retained, a)
 		}
 	}
-	j.ages = kept
+	j.ages = retained
 }

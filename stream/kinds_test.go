@@ -46,7 +46,7 @@ func positive(n int) int { return max(n, -n) % 1000 }
 func joined(r *rand.Rand, s stream.Stream[int]) stream.Stream[int] {
 	near := stream.Shuffle(stream.Enumerate(s, 0), 1+r.IntN(5), r.Uint64())
 	by := func(i stream.Indexed[int]) int { return i.Index }
-	j := stream.Join(stream.Enumerate(s, 0), near, stream.Joining{Buffer: 50, Rest: true}, by, by)
+	j := stream.Join(stream.Enumerate(s, 0), near, stream.JoinOptions{Buffer: 50, Rest: true}, by, by)
 	return mapped(j, func(p stream.Pair[stream.Indexed[int], stream.Indexed[int]]) int { return p.A.Value*3 + p.B.Value })
 }
 

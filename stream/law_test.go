@@ -109,11 +109,11 @@ func checkCuts(t *testing.T, s stream.Stream[int]) (n int) {
 func TestCutAnywhere(t *testing.T) {
 	for _, k := range kinds() {
 		t.Run(k.name, func(t *testing.T) {
-			chance := testrand.Chance(t)
+			random := testrand.New(t)
 			some := 0
 			for range testrand.Rounds(3, 40) {
-				seed := chance.Uint64()
-				for name, s := range sources(chance.IntN(40)) {
+				seed := random.Uint64()
+				for name, s := range sources(random.IntN(40)) {
 					n := checkCuts(t, k.of(rand.New(rand.NewPCG(seed, 0)), s))
 					some += n
 					if t.Failed() {
@@ -130,12 +130,12 @@ func TestCutAnywhere(t *testing.T) {
 
 // TestCutAnywhereOfMany checks operators of operators.
 func TestCutAnywhereOfMany(t *testing.T) {
-	chance, all := testrand.Chance(t), kinds()
+	random, all := testrand.New(t), kinds()
 	for range testrand.Rounds(60, 1000) {
-		s, name := sources(chance.IntN(25))["replays"], "numbers"
-		for range 2 + chance.IntN(3) {
-			k := all[chance.IntN(len(all))]
-			s, name = stream.Limit(k.of(chance, s), 60), k.name+" of "+name
+		s, name := sources(random.IntN(25))["replays"], "numbers"
+		for range 2 + random.IntN(3) {
+			k := all[random.IntN(len(all))]
+			s, name = stream.Limit(k.of(random, s), 60), k.name+" of "+name
 		}
 		t.Run(name, func(t *testing.T) { checkCuts(t, s) })
 	}

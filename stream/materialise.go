@@ -14,8 +14,8 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// Keeping configures [Materialise].
-type Keeping[T any] struct {
+// MaterialiseOptions configures [Materialise].
+type MaterialiseOptions[T any] struct {
 	// Key identifies the content of the stream. Cached elements with the same key,
 	// operators and parameters are used for this stream. It may be empty if all sources
 	// have identities and no operator has a function, because the stream is its own key
@@ -41,7 +41,7 @@ var ErrNoKey = errors.New("give Keeping a Key that says what is in it, and anoth
 // continues behind the last chunk; a complete stream is not read again. Evicted elements
 // are computed again, from the state before them. The dataset may be used by many
 // goroutines; its elements are shared and must not be changed.
-func Materialise[T any](ctx context.Context, l *larder.Larder, s Stream[T], k Keeping[T]) (dataset.Dataset[T], error) {
+func Materialise[T any](ctx context.Context, l *larder.Larder, s Stream[T], k MaterialiseOptions[T]) (dataset.Dataset[T], error) {
 	sh := shapeOf(s)
 	if sh.err != nil {
 		return nil, sh.err
@@ -72,7 +72,7 @@ func Materialise[T any](ctx context.Context, l *larder.Larder, s Stream[T], k Ke
 type material[T any] struct {
 	stream Stream[T]
 	larder *larder.Larder
-	keep   Keeping[T]
+	keep   MaterialiseOptions[T]
 	chunks *codec.Value[[]T]
 	shape  string
 	steps  []step

@@ -59,7 +59,7 @@ func TestMaterialise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, k := open(t, t.TempDir()), stream.Keeping[int]{Chunk: 10}
+	l, k := open(t, t.TempDir()), stream.MaterialiseOptions[int]{Chunk: 10}
 	if _, err := stream.Materialise(t.Context(), l, s, k); !errors.Is(err, errBad) {
 		t.Fatalf("an element that cannot be read: %v", err)
 	}
@@ -107,11 +107,11 @@ func TestMaterialise(t *testing.T) {
 func TestMaterialiseByKey(t *testing.T) {
 	l := open(t, t.TempDir())
 	s := stream.Of(1, 2, 3)
-	if _, err := stream.Materialise(t.Context(), l, s, stream.Keeping[int]{}); !errors.Is(err, stream.ErrNoKey) {
+	if _, err := stream.Materialise(t.Context(), l, s, stream.MaterialiseOptions[int]{}); !errors.Is(err, stream.ErrNoKey) {
 		t.Errorf("values without a key: %v", err)
 	}
 	double := mapped((&counting{n: 3, bad: -1}).stream(), func(n int) int { return 2 * n })
-	if _, err := stream.Materialise(t.Context(), l, double, stream.Keeping[int]{}); !errors.Is(err, stream.ErrNoKey) || !strings.Contains(err.Error(), "function of map") {
+	if _, err := stream.Materialise(t.Context(), l, double, stream.MaterialiseOptions[int]{}); !errors.Is(err, stream.ErrNoKey) || !strings.Contains(err.Error(), "function of map") {
 		t.Errorf("a function without a key: %v", err)
 	}
 	for _, s := range []stream.Stream[int]{s, stream.Limit(s, 2), stream.Of[int]()} {
@@ -119,7 +119,7 @@ func TestMaterialiseByKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ds, err := stream.Materialise(t.Context(), l, s, stream.Keeping[int]{Key: "k"})
+		ds, err := stream.Materialise(t.Context(), l, s, stream.MaterialiseOptions[int]{Key: "k"})
 		if err != nil || ds.Len() != len(want) {
 			t.Errorf("%d elements of %d: %v", ds.Len(), len(want), err)
 		}
@@ -132,7 +132,7 @@ func TestMaterialiseSamples(t *testing.T) {
 		return dataset.NewSample(dataset.Field{Key: "n", Item: dataset.NewItem("json", int64(n))}), nil
 	})
 	for range 2 {
-		ds, err := stream.Materialise(t.Context(), open(t, dir), samples, stream.Keeping[dataset.Sample]{Key: "thirty"})
+		ds, err := stream.Materialise(t.Context(), open(t, dir), samples, stream.MaterialiseOptions[dataset.Sample]{Key: "thirty"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -168,8 +168,8 @@ func (r *reading[T]) one(in *input[T]) error {
 // add stores an element: in memory if it fits and the spool is empty, and else in the
 // spool.
 func (r *reading[T]) add(e entry[T]) error {
-	room := len(r.memory) < r.of.Elements && r.bytes+e.size <= r.of.Bytes || len(r.memory) == 0 && r.of.Elements > 0
-	if r.spool.empty() && room {
+	space := len(r.memory) < r.of.Elements && r.bytes+e.size <= r.of.Bytes || len(r.memory) == 0 && r.of.Elements > 0
+	if r.spool.empty() && space {
 		r.memory = append(r.memory, e)
 		r.bytes += e.size
 	} else if err := r.write(e); err != nil {

@@ -30,9 +30,9 @@ func (w *writer[T]) step(ctx context.Context, i int) (step, error) {
 		if err != nil {
 			return s, err
 		}
-		kept, err := w.chunk(ctx, i, func(context.Context) ([]T, error) { return all, nil })
-		if err == nil && len(kept) != len(all) {
-			err = fmt.Errorf("stream: chunk %d has %d elements and had %d: the stream is not what it was; materialise it under another Key", i, len(all), len(kept))
+		retained, err := w.chunk(ctx, i, func(context.Context) ([]T, error) { return all, nil })
+		if err == nil && len(retained) != len(all) {
+			err = fmt.Errorf("stream: chunk %d has %d elements and had %d: the stream is not what it was; materialise it under another Key", i, len(all), len(retained))
 		}
 		w.next++
 		return step{len(all), w.reader.State().String(), end}, err

@@ -27,52 +27,52 @@ now = time.perf_counter
 # Tools: each wraps a function to cache its results in a directory.
 
 
-def use_joblib(folder, f, **options):
+def use_joblib(directory, f, **options):
     import joblib
 
-    return joblib.Memory(folder, verbose=0, **options).cache(f)
+    return joblib.Memory(directory, verbose=0, **options).cache(f)
 
 
-def use_joblib_mmap(folder, f):
-    return use_joblib(folder, f, mmap_mode="r")
+def use_joblib_mmap(directory, f):
+    return use_joblib(directory, f, mmap_mode="r")
 
 
-def use_diskcache(folder, f):
+def use_diskcache(directory, f):
     import diskcache
 
-    return diskcache.Cache(folder).memoize()(f)
+    return diskcache.Cache(directory).memoize()(f)
 
 
-def use_diskcache_barrier(folder, f):
+def use_diskcache_barrier(directory, f):
     import diskcache
 
-    cache = diskcache.Cache(folder)
+    cache = diskcache.Cache(directory)
     return cache.memoize()(diskcache.barrier(cache, diskcache.Lock)(cache.memoize()(f)))
 
 
-def use_evalcache(folder, f):
+def use_evalcache(directory, f):
     import evalcache
 
-    lazy = evalcache.Lazy(cache=folder)(f)
+    lazy = evalcache.Lazy(cache=directory)(f)
     return lambda k: lazy(k).unlazy()
 
 
-def use_cachew(folder, f):
+def use_cachew(directory, f):
     import cachew
 
     cachew.settings.THROW_ON_ERROR = True
-    os.makedirs(folder, exist_ok=True)
-    return cachew.cachew(cache_path=lambda k: f"{folder}/{k}")(f)
+    os.makedirs(directory, exist_ok=True)
+    return cachew.cachew(cache_path=lambda k: f"{directory}/{k}")(f)
 
 
-def redun_scheduler(folder):
+def redun_scheduler(directory):
     from redun import Scheduler
     from redun.config import Config
 
-    os.makedirs(folder, exist_ok=True)
+    os.makedirs(directory, exist_ok=True)
     logging.getLogger("redun").setLevel(logging.ERROR)
-    s = Scheduler(config=Config({"backend": {"db_uri": f"sqlite:///{folder}/redun.db"}}))
-    with open(folder + "/lock", "w") as f:  # several processes must not create the database
+    s = Scheduler(config=Config({"backend": {"db_uri": f"sqlite:///{directory}/redun.db"}}))
+    with open(directory + "/lock", "w") as f:  # several processes must not create the database
         fcntl.flock(f, fcntl.LOCK_EX)
         s.load()
     return s
@@ -84,8 +84,8 @@ def redun_task(f):
     return task(name=f.__name__, namespace="bench")(f)
 
 
-def use_redun(folder, f):
-    s, t = redun_scheduler(folder), redun_task(f)
+def use_redun(directory, f):
+    s, t = redun_scheduler(directory), redun_task(f)
     call = lambda k: s.run(t(k))
     call.all = lambda ks: s.run([t(k) for k in ks])
     return call
@@ -204,17 +204,17 @@ def key(job):
 def chain(job):
     if "raised" in job["contestant"]:
         sys.setrecursionlimit(1_000_000)
-    tool, n, folder = job["contestant"].split(",")[0], job["n"], job["dir"] + "/cache"
+    tool, n, directory = job["contestant"].split(",")[0], job["n"], job["dir"] + "/cache"
     if tool == "evalcache":
         import evalcache
 
-        f = evalcache.Lazy(cache=folder)(work.tiny)
+        f = evalcache.Lazy(cache=directory)(work.tiny)
         finish = lambda v: v.unlazy()
     elif tool == "redun":
         s, f = redun_scheduler(job["dir"]), redun_task(work.tiny)
         finish = s.run
     else:
-        f = TOOLS[tool](folder, work.tiny)
+        f = TOOLS[tool](directory, work.tiny)
         finish = lambda v: v
     go()
     begin = now()
@@ -271,15 +271,15 @@ def store(job):
 
 
 def incremental(job):
-    folder, images = job["dir"] + "/cache", job["data"]
+    directory, images = job["dir"] + "/cache", job["data"]
     names = sorted(os.listdir(images))
     contents = lambda: (open(f"{images}/{n}", "rb").read() for n in names)
     tool = job["contestant"].split(",")[0]
     if tool == "joblib":
-        f = use_joblib(folder, work.measure_bytes)
+        f = use_joblib(directory, work.measure_bytes)
         run = lambda: [f(c) for c in contents()]
     elif tool == "diskcache":
-        f = use_diskcache(folder, work.measure_bytes)
+        f = use_diskcache(directory, work.measure_bytes)
         run = lambda: [f(c) for c in contents()]
     elif tool == "redun":
         from redun import File, task
@@ -296,7 +296,7 @@ def incremental(job):
         datasets.disable_progress_bars()
 
         def run():
-            ds = datasets.load_dataset("imagefolder", data_dir=images, split="train", cache_dir=folder)
+            ds = datasets.load_dataset("imagefolder", data_dir=images, split="train", cache_dir=directory)
             out = ds.map(work.measure_sample, remove_columns=["image"])
             return [row for row in out]
 

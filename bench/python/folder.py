@@ -46,12 +46,12 @@ def timed(name, *command):
 
 def fill(samples, items):
     os.makedirs("in/data")
-    folder = os.open("in/data", os.O_RDONLY)
+    directory = os.open("in/data", os.O_RDONLY)
     for i in range(samples):
         for item in items:
-            with open(os.open(f"{i:06d}_{item}.txt", os.O_CREAT | os.O_WRONLY, 0o644, dir_fd=folder), "w") as file:
+            with open(os.open(f"{i:06d}_{item}.txt", os.O_CREAT | os.O_WRONLY, 0o644, dir_fd=directory), "w") as file:
                 file.write(f"{item} {i}")
-    os.close(folder)
+    os.close(directory)
 
 
 def measure(larder, samples, items):

@@ -43,33 +43,33 @@ ORDERS = [
 ENOUGH = {"memory": 8 << 20, "descriptors": 8, "threads": 8, "runtime files": 2, "cache files": 20, "shared": 4 << 20}
 
 
-def client(flow, chance):
+def client(flow, rng):
     """Run a client for some seconds."""
     warnings.simplefilter("ignore", larder.LarderWarning)  # some hold batches
-    until = time.monotonic() + chance.random() * 6
-    if chance.random() < 0.1:
+    until = time.monotonic() + rng.random() * 6
+    if rng.random() < 0.1:
         try:
-            len(larder.Loader(flow, chance.choice(["nobody", "rows"]), batch_size=-chance.randrange(3)))
+            len(larder.Loader(flow, rng.choice(["nobody", "rows"]), batch_size=-rng.randrange(3)))
         except larder.RequestError:
             return
-    if chance.random() < 0.2:
+    if rng.random() < 0.2:
         with larder.Dataset(flow, "rows", fields=["n", "text"]) as dataset:
             while time.monotonic() < until:
-                assert dataset[i := chance.randrange(len(dataset))]["n"] == i
+                assert dataset[i := rng.randrange(len(dataset))]["n"] == i
         return
-    order, kept = chance.choice(ORDERS), []
-    ranks = chance.choice([1, 2, 3])
-    loader = larder.Loader(flow, fields=["n", "text"], rank=chance.randrange(ranks), world_size=ranks, seed=chance.randrange(3), **order)
-    if chance.random() < 0.3:
-        loader.set_epoch(chance.randrange(5))
+    order, cached = rng.choice(ORDERS), []
+    ranks = rng.choice([1, 2, 3])
+    loader = larder.Loader(flow, fields=["n", "text"], rank=rng.randrange(ranks), world_size=ranks, seed=rng.randrange(3), **order)
+    if rng.random() < 0.3:
+        loader.set_epoch(rng.randrange(5))
     while time.monotonic() < until:
         for batch in loader:
-            if chance.random() < 0.05:
-                kept = [*kept[-40:], batch]
+            if rng.random() < 0.05:
+                cached = [*cached[-40:], batch]
             if time.monotonic() > until:
                 break
-            time.sleep(chance.random() * 0.004)
-    if chance.random() < 0.5:
+            time.sleep(rng.random() * 0.004)
+    if rng.random() < 0.5:
         loader.close()  # otherwise the process just ends
 
 
@@ -96,7 +96,7 @@ def taken(status, home):
     pid = status["pid"]
     fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
     kib = lambda name: int(fields[name].split()[0]) << 10
-    files = lambda folder: sum(len(names) for _, _, names in os.walk(folder))
+    files = lambda directory: sum(len(names) for _, _, names in os.walk(directory))
     return {
         "memory": kib("RssAnon"), "shared": kib("RssShmem"), "descriptors": len(os.listdir(f"/proc/{pid}/fd")), "threads": int(fields["Threads"]),
         "connections": len(status["connections"]), "pipelines": len(status["pipelines"]),
@@ -109,9 +109,9 @@ def main():
     home = Path(tempfile.mkdtemp(prefix="soak"))
     (home / "run").mkdir(mode=0o700)
     os.environ.update(XDG_RUNTIME_DIR=str(home / "run"), LARDER_CACHE=str(home / "cache"))
-    chance = random.Random(1)
+    rng = random.Random(1)
     with open(home / "rows.jsonl", "w") as file:
-        file.writelines(json.dumps({"n": i, "text": "x" * chance.randrange(10, 900)}) + "\n" for i in range(5000))
+        file.writelines(json.dumps({"n": i, "text": "x" * rng.randrange(10, 900)}) + "\n" for i in range(5000))
     (home / "flow.yaml").write_text(FLOW)
     flow, began, seed = str(home / "flow.yaml"), time.monotonic(), 0
     end, shown = began + 60 * minutes, 0
@@ -129,12 +129,12 @@ def main():
                     if now > paused[process]:
                         os.kill(process, signal.SIGCONT)
                         del paused[process]
-                elif (drawn := chance.random()) < 0.005:
+                elif (drawn := rng.random()) < 0.005:
                     os.kill(process, signal.SIGKILL)
                     count["killed"] += 1
                 elif drawn < 0.01:
                     os.kill(process, signal.SIGSTOP)
-                    paused[process] = now + chance.random() * 5
+                    paused[process] = now + rng.random() * 5
                     count["paused"] += 1
                 ended, status = os.waitpid(process, os.WNOHANG)
                 if ended:

@@ -29,27 +29,27 @@ def tiles(directory: pathlib.Path, count: int) -> None:
     from sklearn.datasets import load_sample_images
 
     photos = [Image.fromarray(photo) for photo in load_sample_images().images]
-    chance = random.Random(0)
+    rng = random.Random(0)
     for i in range(count):
         photo = photos[i % 2]
-        width = chance.randint(250, 560)
+        width = rng.randint(250, 560)
         height = width * 3 // 4
-        x, y = chance.randint(0, photo.width - width), chance.randint(0, photo.height - height)
+        x, y = rng.randint(0, photo.width - width), rng.randint(0, photo.height - height)
         path = directory / f"class{i % 2}" / f"{i:05}.jpg"
         path.parent.mkdir(parents=True, exist_ok=True)
         photo.crop((x, y, x + width, y + height)).resize((500, 375)).save(path, quality=90)
 
 
-def flow(directory: pathlib.Path, augmented: bool, kept: bool) -> pathlib.Path:
+def flow(directory: pathlib.Path, augmented: bool, stored: bool) -> pathlib.Path:
     """Write the flow of a side."""
-    cached = "keep: true" if kept else "cache: {policy: lru, bytes: 2GiB}"
+    cached = "keep: true" if stored else "cache: {policy: lru, bytes: 2GiB}"
     random_nodes = """
   cropped: {map: random-crop, from: small, with: {width: 224, height: 224, epoch: "${epoch}"}}
   flipped: {map: image-flip, from: cropped, with: {epoch: "${epoch}"}}
   train: {map: color-jitter, from: flipped, with: {brightness: 0.4, contrast: 0.4, saturation: 0.4, hue: 0.1, epoch: "${epoch}"}}
 """
     fixed = "\n  train: {map: center-crop, from: small, with: {width: 224, height: 224}, " + cached + "}\n"
-    path = directory / f"{'augmented' if augmented else 'fixed'}-{'kept' if kept else 'held'}.yaml"
+    path = directory / f"{'augmented' if augmented else 'fixed'}-{'kept' if cached else 'held'}.yaml"
     path.write_text(f"""version: 1
 vars: {{epoch: 0}}
 nodes:
@@ -60,14 +60,14 @@ nodes:
     return path
 
 
-def larder_side(directory: pathlib.Path, augmented: bool, kept: bool) -> Iterable[Callable[[], Iterable[Any]]]:
+def larder_side(directory: pathlib.Path, augmented: bool, cached: bool) -> Iterable[Callable[[], Iterable[Any]]]:
     """Yield an iteration for each epoch."""
     import larder
 
     mean, deviation = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
     picture = larder.Field("image", dtype="float32", scale=1 / 255, mean=mean, deviation=deviation, planar=True)
     loader = larder.Loader(
-        flow(directory, augmented, kept),
+        flow(directory, augmented, cached),
         node="train",
         batch_size=32,
         shuffle=True,
@@ -151,8 +151,8 @@ def measure(side: str, directory: pathlib.Path, epochs: int) -> dict[str, Any]:
             peak = max(peak, memory())
 
     name, _, how = side.partition(" ")
-    augmented, kept = "without" not in how, "keep" in how
-    sides = torch_side(directory, augmented) if name == "torch" else larder_side(directory, augmented, kept)
+    augmented, cached = "without" not in how, "keep" in how
+    sides = torch_side(directory, augmented) if name == "torch" else larder_side(directory, augmented, cached)
     watcher = threading.Thread(target=watch)
     watcher.start()
     spent, first, began = [], 0.0, time.perf_counter()

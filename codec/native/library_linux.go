@@ -43,14 +43,14 @@ func open(file string, version *regexp.Regexp, names ...string) (functions []uin
 	return functions, id, nil
 }
 
-// load loads the library beside the program, else that of the system. A program that is
+// load loads the library adjacent the program, else that of the system. A program that is
 // installed with a library has the same keys on all machines.
 func load(file string) (uintptr, error) {
 	const mode = purego.RTLD_NOW | purego.RTLD_LOCAL
 	if program, err := os.Executable(); err == nil {
-		beside := filepath.Join(filepath.Dir(program), file)
-		if _, err := os.Stat(beside); err == nil {
-			return purego.Dlopen(beside, mode) // one that is damaged is not replaced silently: keys would differ
+		adjacent := filepath.Join(filepath.Dir(program), file)
+		if _, err := os.Stat(adjacent); err == nil {
+			return purego.Dlopen(adjacent, mode) // one that is damaged is not replaced silently: keys would differ
 		}
 	}
 	return purego.Dlopen(file, mode)

@@ -484,9 +484,9 @@ func TestWithoutLibraries(t *testing.T) {
 	}
 }
 
-// TestLibraryBesideTheProgram checks that a library beside the program comes before that of the system, and that one
+// TestLibraryNextToTheProgram checks that a library adjacent the program comes before that of the system, and that one
 // that cannot be loaded does not.
-func TestLibraryBesideTheProgram(t *testing.T) {
+func TestLibraryNextToTheProgram(t *testing.T) {
 	ofSystem := library(t, "jpeg").ID
 	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
@@ -500,8 +500,8 @@ func TestLibraryBesideTheProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	beside := filepath.Join(filepath.Dir(program), "libturbojpeg.so.0")
-	defer os.Remove(beside)
+	adjacent := filepath.Join(filepath.Dir(program), "libturbojpeg.so.0")
+	defer os.Remove(adjacent)
 	other := slices.Concat(b, []byte{0})
 	sum := sha256.Sum256(other)
 	for _, c := range []struct {
@@ -511,10 +511,10 @@ func TestLibraryBesideTheProgram(t *testing.T) {
 		{other, func(id string) bool { return strings.HasSuffix(id, "-"+hex.EncodeToString(sum[:8])) }},
 		{[]byte("damaged"), func(id string) bool { return id == ofSystem }},
 	} {
-		if err := os.Remove(beside); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := os.Remove(adjacent); err != nil && !errors.Is(err, os.ErrNotExist) {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(beside, c.content, 0o600); err != nil {
+		if err := os.WriteFile(adjacent, c.content, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if l := library(t, "jpeg"); !c.is(l.ID) {

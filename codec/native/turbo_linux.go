@@ -38,7 +38,7 @@ const (
 )
 
 // turbo holds the functions of libturbojpeg.
-type turbo struct{ begin, header, decode, end, beginWrite, room, encode uintptr }
+type turbo struct{ begin, header, decode, end, beginWrite, buffer, encode uintptr }
 
 // openTurbo opens libjpeg-turbo by its TurboJPEG interface, which is the same in versions 2
 // and 3.
@@ -48,7 +48,7 @@ func openTurbo() (codec.Library, error) {
 	if err != nil {
 		return codec.Library{}, err
 	}
-	t := turbo{decode: f[0], header: f[1], begin: f[2], end: f[3], beginWrite: f[4], room: f[5], encode: f[6]}
+	t := turbo{decode: f[0], header: f[1], begin: f[2], end: f[3], beginWrite: f[4], buffer: f[5], encode: f[6]}
 	return codec.Library{Format: "jpeg", ID: "turbo/" + turboVersion + "/" + id, Decode: t.read, Reduce: t.reduce, Borrow: t.borrow, Encode: t.write}, nil
 }
 
@@ -121,8 +121,8 @@ func (t turbo) write(img image.Image, quality int) ([]byte, bool) {
 	if pix == nil || size.X <= 0 || size.Y <= 0 || max(size.X, size.Y) > turboMost {
 		return nil, false
 	}
-	room, _, _ := purego.SyscallN(t.room, uintptr(size.X), uintptr(size.Y), uintptr(chroma))
-	if room == 0 || room >= turboMaxOutput {
+	buffer, _, _ := purego.SyscallN(t.buffer, uintptr(size.X), uintptr(size.Y), uintptr(chroma))
+	if buffer == 0 || buffer >= turboMaxOutput {
 		return nil, false
 	}
 	handle, _, _ := purego.SyscallN(t.beginWrite)
@@ -130,23 +130,23 @@ func (t turbo) write(img image.Image, quality int) ([]byte, bool) {
 		return nil, false
 	}
 	defer purego.SyscallN(t.end, handle)
-	buf := rooms.Get().(*[]byte)
-	defer rooms.Put(buf)
-	if len(*buf) < int(room) {
-		*buf = make([]byte, room)
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	if len(*buf) < int(buffer) {
+		*buf = make([]byte, buffer)
 	}
 	to := struct {
 		buf  unsafe.Pointer
 		size uint64 // unsigned long of 64 bits: capacity before, bytes written after
-	}{unsafe.Pointer(&(*buf)[0]), uint64(room)}
+	}{unsafe.Pointer(&(*buf)[0]), uint64(buffer)}
 	r, _, _ := purego.SyscallN(t.encode, handle, uintptr(unsafe.Pointer(&pix[0])), uintptr(size.X), uintptr(stride), uintptr(size.Y), uintptr(pixel),
 		uintptr(unsafe.Pointer(&to.buf)), uintptr(unsafe.Pointer(&to.size)), uintptr(chroma), uintptr(quality), turboExact|turboGiven)
 	runtime.KeepAlive(pix)
-	if int32(r) != 0 || to.buf != unsafe.Pointer(&(*buf)[0]) || to.size > uint64(room) {
+	if int32(r) != 0 || to.buf != unsafe.Pointer(&(*buf)[0]) || to.size > uint64(buffer) {
 		return nil, false
 	}
 	return bytes.Clone((*buf)[:to.size]), true
 }
 
-// rooms holds output buffers, which are mostly unused.
-var rooms = sync.Pool{New: func() any { return new([]byte) }}
+// buffers holds output buffers, which are mostly unused.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}

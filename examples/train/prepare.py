@@ -6,8 +6,8 @@ import sys
 import numpy as np
 from sklearn.datasets import load_digits
 
-folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "data")
-folder.mkdir(parents=True, exist_ok=True)
+directory = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "data")
+directory.mkdir(parents=True, exist_ok=True)
 digits = load_digits()
-np.save(folder / "images.npy", digits.images.astype(np.uint8))
-np.save(folder / "labels.npy", digits.target.astype(np.int64))
+np.save(directory / "images.npy", digits.images.astype(np.uint8))
+np.save(directory / "labels.npy", digits.target.astype(np.int64))

@@ -75,7 +75,7 @@ func (l lines) joins(a, b *flow.Node) bool {
 // decodings returns the items that a node decodes in each run that writes a
 // sink.
 func (g *graph) decodings(n *flow.Node) (all []decoding) {
-	if !n.Component.Images || !g.writes(n) || g.keptBelow(n) {
+	if !n.Component.Images || !g.writes(n) || g.cachedBelow(n) {
 		return nil
 	}
 	for _, item := range g.itemsOf(n).reads {
@@ -86,9 +86,9 @@ func (g *graph) decodings(n *flow.Node) (all []decoding) {
 	return all
 }
 
-// keptBelow reports whether results of a node, or of one below, are cached
+// cachedBelow reports whether results of a node, or of one below, are cached
 // across runs, so that later runs may not read the node.
-func (g *graph) keptBelow(n *flow.Node) bool {
+func (g *graph) cachedBelow(n *flow.Node) bool {
 	return g.keeps(n) || once(g, "kept below", func() map[*flow.Node]bool { return g.below(g.keeps) })[n]
 }
 

@@ -25,7 +25,7 @@ type Warning struct {
 	Node string // its name in the file
 	At   flow.Position
 	What string // the mistake, and why it is bad
-	Cure string // the fix
+	Fix  string // the fix
 }
 
 // Page returns the section of the documentation about the rule.
@@ -33,7 +33,7 @@ func (w Warning) Page() string { return "docs/reference/lint-rules.md#" + w.Rule
 
 // String returns the mistake, the fix, and the page to read.
 func (w Warning) String() string {
-	return fmt.Sprintf("node %s: %s; fix: %s (%s)", w.Node, w.What, w.Cure, w.Page())
+	return fmt.Sprintf("node %s: %s; fix: %s (%s)", w.Node, w.What, w.Fix, w.Page())
 }
 
 // A Rule finds one kind of mistake.
@@ -88,8 +88,8 @@ func Check(ctx context.Context, f *flow.Flow, o Options) []Warning {
 	return all
 }
 
-func at(n *flow.Node, cure, format string, args ...any) Warning {
-	return Warning{Node: name(n), At: n.Position(), What: fmt.Sprintf(format, args...), Cure: cure}
+func at(n *flow.Node, fix, format string, args ...any) Warning {
+	return Warning{Node: name(n), At: n.Position(), What: fmt.Sprintf(format, args...), Fix: fix}
 }
 
 func name(n *flow.Node) string { return cmp.Or(n.Base, n.Name) }

@@ -38,7 +38,7 @@ type trial struct{ near, nodes, finds string }
 
 func TestRules(t *testing.T) {
 	fires := map[string]bool{}
-	for _, c := range slices.Concat(orders, chances, bounds, results) {
+	for _, c := range slices.Concat(orders, draws, bounds, results) {
 		var found []string
 		for _, w := range check(t, c.nodes) {
 			if w.Rule == "fixed-draw" && !strings.Contains(c.finds, w.Rule) {
@@ -46,7 +46,7 @@ func TestRules(t *testing.T) {
 			}
 			found = append(found, w.Rule+" "+w.Node)
 			fires[w.Rule] = true
-			if w.At.File != "flow.yaml" || w.At.Line < 4 || w.At.Column != 3 || w.What == "" || w.Cure == "" {
+			if w.At.File != "flow.yaml" || w.At.Line < 4 || w.At.Column != 3 || w.What == "" || w.Fix == "" {
 				t.Errorf("incomplete: %+v", w)
 			}
 		}
@@ -92,7 +92,7 @@ var orders = []trial{
 	{"copies differ", "  many: {op: repeat, from: in, with: {times: 2}}\n  flip: {map: image-flip, from: many}\n  mixed: {op: shuffle, from: flip}\n", ""},
 }
 
-var chances = []trial{
+var draws = []trial{
 	{"", "  flip: {map: image-flip, from: in, keep: true}\n", "random-before-keep flip"},
 	{"", "  flip: {map: image-flip, from: in}\n  small: {map: image-resize, from: flip, with: {width: 8}, keep: true}\n", "random-before-keep flip"},
 	{"", "  flip: {map: image-flip, from: in}\n  mixed: {op: shuffle, from: flip, checkpoint: true}\n", "random-before-keep flip"},

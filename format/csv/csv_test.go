@@ -301,9 +301,9 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestLinksInTheFolder checks several outputs with one file each in a directory. A link of
+// TestLinksInTheDirectory checks several outputs with one file each in a directory. A link of
 // such a name leads no write out of it.
-func TestLinksInTheFolder(t *testing.T) {
+func TestLinksInTheDirectory(t *testing.T) {
 	dir := t.TempDir()
 	other := filepath.Join(dir, "other.csv")
 	err := errors.Join(os.WriteFile(other, []byte("mine"), 0o666), os.Mkdir(filepath.Join(dir, "to"), 0o777), os.Symlink(other, filepath.Join(dir, "to", "a.csv")))

@@ -64,7 +64,7 @@ func (s Source) Open(ctx context.Context, path string, env *component.Env) (comp
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	dir, err := s.folder(path)
+	dir, err := s.dir(path)
 	if err != nil {
 		return nil, err
 	}
@@ -112,8 +112,8 @@ func (p *part) Sample(ctx context.Context, i int) (dataset.Sample, error) {
 	return p.File.Sample(ctx, p.skip+i)
 }
 
-// folder returns the directory of the split.
-func (s Source) folder(path string) (string, error) {
+// dir returns the directory of the split.
+func (s Source) dir(path string) (string, error) {
 	var dict struct{ Splits []string }
 	err := read(filepath.Join(path, "dataset_dict.json"), &dict)
 	switch {

@@ -56,7 +56,7 @@ func images(t testing.TB, contents ...string) []byte {
 	return to.Bytes()
 }
 
-func folder(t testing.TB, files map[string]string) string {
+func directory(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, content := range files {
@@ -78,7 +78,7 @@ const (
 
 // TestImages checks that bytes are decoded by their first bytes, or else by their name.
 func TestImages(t *testing.T) {
-	dir := folder(t, map[string]string{"state.json": state, "dataset_info.json": info, "data-00000-of-00001.arrow": string(images(t, "\x89PNG\r\n...|a.jpg", "?|A.JPEG", "?|", "null", "|http://far/a.png"))})
+	dir := directory(t, map[string]string{"state.json": state, "dataset_info.json": info, "data-00000-of-00001.arrow": string(images(t, "\x89PNG\r\n...|a.jpg", "?|A.JPEG", "?|", "null", "|http://far/a.png"))})
 	ds, err := hf.Source{}.Open(t.Context(), dir, env())
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestImages(t *testing.T) {
 	}
 }
 
-func TestFoldersThatAreRefused(t *testing.T) {
+func TestDirectoriesThatAreRefused(t *testing.T) {
 	rows := string(images(t, "?|"))
 	for name, c := range map[string]struct {
 		files map[string]string
@@ -124,7 +124,7 @@ func TestFoldersThatAreRefused(t *testing.T) {
 		"no splits":      {map[string]string{"state.json": state, "data-00000-of-00001.arrow": rows}, "train", "remove split"},
 		"a split's name": {nil, "../train", `split: "../train" is not a directory name`},
 	} {
-		if _, err := (hf.Source{Split: c.split}).Open(t.Context(), folder(t, c.files), env()); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := (hf.Source{Split: c.split}).Open(t.Context(), directory(t, c.files), env()); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -139,7 +139,7 @@ func TestRanges(t *testing.T) {
 		`{"filename": "a.arrow", "skip": 4, "take": 9}, {"filename": "a.arrow", "skip": 0, "take": 1}`: "ea",
 		`{"filename": "a.arrow", "skip": 9, "take": 1}`:                                                "",
 	} {
-		dir := folder(t, map[string]string{"state.json": `{"_data_files": [` + state + `]}`, "dataset_info.json": info, "a.arrow": string(images(t, "a|", "b|", "c|", "d|", "e|"))})
+		dir := directory(t, map[string]string{"state.json": `{"_data_files": [` + state + `]}`, "dataset_info.json": info, "a.arrow": string(images(t, "a|", "b|", "c|", "d|", "e|"))})
 		ds, err := hf.Source{}.Open(t.Context(), dir, env())
 		if err != nil {
 			t.Fatal(err)

@@ -116,7 +116,7 @@ func (s Source) Open(ctx context.Context, root string, memo key.Memo) (component
 	if err := l.Check(); err != nil {
 		return nil, err
 	}
-	f := &folder{listing: l, source: s, memo: memo}
+	f := &directory{listing: l, source: s, memo: memo}
 	if s.labelled() {
 		if err := f.number(); err != nil {
 			return nil, err
@@ -135,8 +135,8 @@ func (s Source) labelled() bool { return s.Label || s.Class }
 // recursive reports whether subdirectories are read.
 func (s Source) recursive() bool { return s.Recursive || s.labelled() }
 
-// folder is the dataset of a listing.
-type folder struct {
+// directory is the dataset of a listing.
+type directory struct {
 	*listing
 	source  Source
 	memo    key.Memo
@@ -144,7 +144,7 @@ type folder struct {
 }
 
 // number checks that each file has a label, and numbers the labels.
-func (f *folder) number() error {
+func (f *directory) number() error {
 	labels := f.source.Classes
 	if labels == nil {
 		seen := map[string]bool{}
@@ -172,9 +172,9 @@ func (f *folder) number() error {
 	return nil
 }
 
-func (f *folder) Len() int { return len(f.files) }
+func (f *directory) Len() int { return len(f.files) }
 
-func (f *folder) At(_ context.Context, i int) (dataset.Sample, error) {
+func (f *directory) At(_ context.Context, i int) (dataset.Sample, error) {
 	if i < 0 || i >= len(f.files) {
 		return dataset.Sample{}, &dataset.IndexError{Index: i, Len: len(f.files)}
 	}
@@ -194,7 +194,7 @@ func (f *folder) At(_ context.Context, i int) (dataset.Sample, error) {
 
 // Chunks reports that a sample depends on its file, its extension, and the items
 // about its path.
-func (f *folder) Chunks(ctx context.Context) ([]dataset.Chunk, error) {
+func (f *directory) Chunks(ctx context.Context) ([]dataset.Chunk, error) {
 	return f.listing.Chunks(ctx, len(f.files), f.memo, func(i int) (on, files []string) {
 		path := f.path(i)
 		on = []string{filepath.Ext(path)}

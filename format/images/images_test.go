@@ -22,8 +22,8 @@ import (
 	"github.com/larder-data/larder/format/images"
 )
 
-// folder creates a directory of the given files, none of which can be decoded.
-func folder(t testing.TB, names ...string) string {
+// parent creates a directory of the given files, none of which can be decoded.
+func parent(t testing.TB, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range names {
@@ -60,7 +60,7 @@ func paths(t testing.TB, dir string, ds component.Samples) (all []string) {
 }
 
 func TestOpen(t *testing.T) {
-	dir := folder(t, "b.png", "a.JPG", "note.txt", ".hidden.png", "a/b.png", "a-b/c.gif", ".git/x.png", "x.png.txt", "png")
+	dir := parent(t, "b.png", "a.JPG", "note.txt", ".hidden.png", "a/b.png", "a-b/c.gif", ".git/x.png", "x.png.txt", "png")
 	if err := errors.Join(os.Mkdir(filepath.Join(dir, "folder.png"), 0o777), os.Symlink("folder.png", filepath.Join(dir, "link.png")),
 		os.Symlink("b.png", filepath.Join(dir, "c.png")), os.Symlink(".", filepath.Join(dir, "a", "loop"))); err != nil {
 		t.Fatal(err)
@@ -99,7 +99,7 @@ func TestOpen(t *testing.T) {
 }
 
 func TestLabel(t *testing.T) {
-	dir := folder(t, "vowels/a.png", "vowels/deep/e.png", "consonants/b.png")
+	dir := parent(t, "vowels/a.png", "vowels/deep/e.png", "consonants/b.png")
 	source := images.Source{Label: true}
 	ds, err := source.Open(t.Context(), dir, nil)
 	if err != nil {
@@ -118,7 +118,7 @@ func TestLabel(t *testing.T) {
 
 // TestClass checks the numbers of labels, and that they are part of what samples depend on.
 func TestClass(t *testing.T) {
-	dir := folder(t, "b/1.png", "a/2.png", "b/3.png")
+	dir := parent(t, "b/1.png", "a/2.png", "b/3.png")
 	classes := func(source images.Source) (all []any) {
 		t.Helper()
 		ds, err := source.Open(t.Context(), dir, nil)
@@ -277,7 +277,7 @@ func TestReplacedWhileItIsRead(t *testing.T) {
 // TestSamplesAreKnownByNames checks that names identify samples, as they give the label and
 // the format of an image. The state of the file does not.
 func TestSamplesAreKnownByNames(t *testing.T) {
-	dir := folder(t, "vowels/a.png", "vowels/e.png")
+	dir := parent(t, "vowels/a.png", "vowels/e.png")
 	chunks := func(s images.Source) []dataset.Chunk {
 		ds, err := s.Open(t.Context(), dir, nil)
 		if err != nil {
@@ -310,7 +310,7 @@ func TestSamplesAreKnownByNames(t *testing.T) {
 }
 
 func TestPatterns(t *testing.T) {
-	dir := folder(t, "a.png", "x/a.png", "x/y/a.png", "x/y/z/b.png", "w/y/c.png")
+	dir := parent(t, "a.png", "x/a.png", "x/y/a.png", "x/y/z/b.png", "w/y/c.png")
 	for pattern, want := range map[string]string{
 		"a.png":         "a.png x/a.png x/y/a.png",
 		"*.png":         "a.png w/y/c.png x/a.png x/y/a.png x/y/z/b.png",
@@ -349,7 +349,7 @@ func TestPatterns(t *testing.T) {
 // TestFile checks that samples name their file relative to the directory, and that this
 // name identifies them.
 func TestFile(t *testing.T) {
-	dir := folder(t, "vowels/a.png", "b.png")
+	dir := parent(t, "vowels/a.png", "b.png")
 	source := images.Source{Recursive: true, File: "from"}
 	open := func() component.Samples {
 		ds, err := source.Open(t.Context(), dir, nil)
@@ -383,7 +383,7 @@ func TestFile(t *testing.T) {
 // TestPicks checks that Picks accepts exactly the files that the source lists.
 func TestPicks(t *testing.T) {
 	all := []string{"a.png", "b.JPG", "c.txt", ".d.png", "x/a.png", "x/.y/e.png", "x/y/f.webp", "w/log", "w/g.log"}
-	dir := folder(t, all...)
+	dir := parent(t, all...)
 	for _, s := range []images.Source{
 		{}, {Recursive: true}, {Exclude: []string{"x", "*.JPG"}, Recursive: true}, {Include: []string{"x/**"}, Recursive: true},
 		{Ext: []string{"log", ".PNG"}, Recursive: true}, {Exclude: []string{"x/y/*"}, Recursive: true},

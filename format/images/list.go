@@ -19,62 +19,62 @@ import (
 // length of its name.
 type listing struct {
 	*dataset.Listing
-	root    string
-	folders []string // from root; the first is root itself, ""
-	files   []name   // in order
-	names   []byte   // of all files, without separators
+	root  string
+	dirs  []string // from root; the first is root itself, ""
+	files []name   // in order
+	names []byte   // of all files, without separators
 
 	wanted, excluded func(path string) bool // of paths from root, with slashes
 }
 
 // name is a range of names.
 type name struct {
-	start  uint64
-	folder uint32
-	length uint16
+	start     uint64
+	directory uint32
+	length    uint16
 }
 
 func (l *listing) text(n name) []byte { return l.names[n.start:][:n.length] }
 
 func (l *listing) path(i int) string {
 	n := l.files[i]
-	return filepath.Join(l.root, l.folders[n.folder], string(l.text(n)))
+	return filepath.Join(l.root, l.dirs[n.directory], string(l.text(n)))
 }
 
 // within returns the path of file i from the root, with slashes.
 func (l *listing) within(i int) string {
 	n := l.files[i]
-	return path.Join(filepath.ToSlash(l.folders[n.folder]), string(l.text(n)))
+	return path.Join(filepath.ToSlash(l.dirs[n.directory]), string(l.text(n)))
 }
 
 // label returns the first directory between the root and file i, or "".
 func (l *listing) label(i int) string {
-	first, _, _ := strings.Cut(filepath.ToSlash(l.folders[l.files[i].folder]), "/")
+	first, _, _ := strings.Cut(filepath.ToSlash(l.dirs[l.files[i].directory]), "/")
 	return first
 }
 
 // add lists one directory, given from the root, and its subdirectories. Entries are
 // sorted by name at each level, so a/b comes before a-b/c. Hidden and excluded entries
 // are skipped.
-func (l *listing) add(ctx context.Context, folder string, recursive bool) error {
+func (l *listing) add(ctx context.Context, directory string, recursive bool) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	id := uint32(len(l.folders))
-	l.folders = append(l.folders, folder)
-	dir := filepath.Join(l.root, folder)
-	if err := l.Folder(dir); err != nil {
+	id := uint32(len(l.dirs))
+	l.dirs = append(l.dirs, directory)
+	dir := filepath.Join(l.root, directory)
+	if err := l.Dir(dir); err != nil {
 		return err
 	}
 	var files []name
-	var folders []string
+	var dirs []string
 	err := entries.Each(dir, func(e fs.DirEntry) {
-		within := path.Join(filepath.ToSlash(folder), e.Name())
+		within := path.Join(filepath.ToSlash(directory), e.Name())
 		switch {
 		case strings.HasPrefix(e.Name(), "."), l.excluded(within):
 		case e.IsDir():
 			if recursive {
-				folders = append(folders, e.Name())
+				dirs = append(dirs, e.Name())
 			}
 		case l.wanted(within) && isFile(dir, e):
 			files = append(files, name{uint64(len(l.names)), id, uint16(len(e.Name()))})
@@ -85,17 +85,17 @@ func (l *listing) add(ctx context.Context, folder string, recursive bool) error 
 		return err
 	}
 	slices.SortFunc(files, func(a, b name) int { return bytes.Compare(l.text(a), l.text(b)) })
-	slices.Sort(folders)
+	slices.Sort(dirs)
 	l.files = slices.Grow(l.files, len(files))
-	for len(files)+len(folders) > 0 {
-		if len(folders) == 0 || len(files) > 0 && string(l.text(files[0])) < folders[0] {
+	for len(files)+len(dirs) > 0 {
+		if len(dirs) == 0 || len(files) > 0 && string(l.text(files[0])) < dirs[0] {
 			l.files, files = append(l.files, files[0]), files[1:]
 			continue
 		}
-		if err := l.add(ctx, filepath.Join(folder, folders[0]), recursive); err != nil {
+		if err := l.add(ctx, filepath.Join(directory, dirs[0]), recursive); err != nil {
 			return err
 		}
-		folders = folders[1:]
+		dirs = dirs[1:]
 	}
 	return nil
 }

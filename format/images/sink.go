@@ -76,7 +76,7 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	if err != nil {
 		return err
 	}
-	release, err := output.TakeTurn(ctx, env, path)
+	release, err := output.LockOutput(ctx, env, path)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	if err != nil {
 		return err
 	}
-	staged, err := output.StageFolder(path)
+	staged, err := output.StageDir(path)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func object(r *rand.Rand, depth int, blank func() string) string {
 // TestFieldsAreWhatADecoderFinds checks that a line has the fields that a JSON decoder
 // finds, with their original bytes.
 func TestFieldsAreWhatADecoderFinds(t *testing.T) {
-	r := testrand.Chance(t)
+	r := testrand.New(t)
 	var lines []string
 	for range 3000 {
 		lines = append(lines, object(r, 3, func() string { return []string{"", " ", "\t"}[r.IntN(3)] }))

@@ -114,7 +114,7 @@ func TestBadLines(t *testing.T) {
 	}
 }
 
-func TestFolderOfFiles(t *testing.T) {
+func TestDirectoryOfFiles(t *testing.T) {
 	dir := filepath.Dir(file(t, "b.jsonl", "{\"a\":3}\n"))
 	for name, content := range map[string]string{"a.ndjson": "{\"a\":1}\n{\"a\":2}", "empty.jsonl": "", "note.txt": "no", ".hidden.jsonl": "no"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666); err != nil {
@@ -367,7 +367,7 @@ func TestFileNamesComeBack(t *testing.T) {
 func TestSinkRefusesItsSource(t *testing.T) {
 	path := file(t, "x.jsonl", "{}\n")
 	reads := &pathguard.Inputs{}
-	reads.Add(pathguard.Input{Who: "node a", Path: path})
+	reads.Add(pathguard.Input{Owner: "node a", Path: path})
 	env := &component.Env{Inputs: reads, Stats: new(dataset.NodeStats), Log: slog.New(slog.DiscardHandler)}
 	err := jsonl.Sink{Path: component.Path(path), Overwrite: output.Replace}.Write(t.Context(), env, component.One(dataset.List[dataset.Sample]()))
 	if err == nil || !strings.Contains(err.Error(), "refusing to write") {

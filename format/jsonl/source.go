@@ -160,13 +160,13 @@ func lines(r io.Reader, add func(start int64)) error {
 // reader returns samples of lines.
 type reader struct {
 	Source
-	files rows.Files
-	rooms sync.Pool // of *room
+	files   rows.Files
+	buffers sync.Pool // of *room
 }
 
-// room holds buffers for the fields of a line. It still has the names of an earlier
+// buffer holds buffers for the fields of a line. It still has the names of an earlier
 // line, as most lines have the same.
-type room struct {
+type buffer struct {
 	members []jsontext.Member
 	names   []string
 	values  [][]byte
@@ -203,11 +203,11 @@ func (in *reader) items(text []byte) (s dataset.Sample, err error) {
 		}
 		return dataset.NewSample(dataset.Field{Key: recordKey, Item: dataset.NewBytes("json", bytes.TrimLeft(text, blanks))}), nil
 	}
-	at, _ := in.rooms.Get().(*room)
+	at, _ := in.buffers.Get().(*buffer)
 	if at == nil {
-		at = &room{}
+		at = &buffer{}
 	}
-	defer in.rooms.Put(at)
+	defer in.buffers.Put(at)
 	return at.sample(text)
 }
 
@@ -217,7 +217,7 @@ var errNoText = errors.New("not JSON")
 const maxFields = 10_000
 
 // sample returns an item for each field of an object, with its encoded value.
-func (at *room) sample(text []byte) (s dataset.Sample, err error) {
+func (at *buffer) sample(text []byte) (s dataset.Sample, err error) {
 	defer func() { clear(at.members); clear(at.values) }() // they refer to the text
 	var ok bool
 	if at.members, ok = jsontext.AppendMembers(at.members[:0], text); !ok {
@@ -240,7 +240,7 @@ func (at *room) sample(text []byte) (s dataset.Sample, err error) {
 }
 
 // name decodes the names of the fields.
-func (at *room) name() error {
+func (at *buffer) name() error {
 	before := at.names
 	at.names = at.names[:0]
 	for i, m := range at.members {

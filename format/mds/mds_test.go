@@ -45,7 +45,7 @@ func indexOf(samples, size int, more string) string {
 		"column_encodings": ["str", "int"], "column_sizes": [null, 8], "raw_data": {"basename": "a.mds", "bytes": %d}%s}]}`, samples, size, more)
 }
 
-func folder(t testing.TB, index string, files map[string][]byte) string {
+func directory(t testing.TB, index string, files map[string][]byte) string {
 	t.Helper()
 	dir := t.TempDir()
 	files["index.json"] = []byte(index)
@@ -89,8 +89,8 @@ func TestShards(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, dir := range map[string]string{
-		"raw":    folder(t, indexOf(3, len(b), ""), map[string][]byte{"a.mds": b}),
-		"packed": folder(t, indexOf(3, len(b), `, "zip_data": {"basename": "a.mds.zstd", "bytes": 1}`), map[string][]byte{"a.mds.zstd": z.EncodeAll(b, nil)}),
+		"raw":    directory(t, indexOf(3, len(b), ""), map[string][]byte{"a.mds": b}),
+		"packed": directory(t, indexOf(3, len(b), `, "zip_data": {"basename": "a.mds.zstd", "bytes": 1}`), map[string][]byte{"a.mds.zstd": z.EncodeAll(b, nil)}),
 	} {
 		if got, err := shown(t, dir); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %q, %v", name, got, err)
@@ -103,21 +103,21 @@ func TestShards(t *testing.T) {
 func TestDamage(t *testing.T) {
 	b := shard("one", "", "three")
 	for n := range b {
-		if got, err := shown(t, folder(t, indexOf(3, len(b), ""), map[string][]byte{"a.mds": b[:n]})); err == nil || !strings.Contains(err.Error(), "a.mds") {
+		if got, err := shown(t, directory(t, indexOf(3, len(b), ""), map[string][]byte{"a.mds": b[:n]})); err == nil || !strings.Contains(err.Error(), "a.mds") {
 			t.Errorf("%d bytes: %q, %v", n, got, err)
 		}
-		if got, err := shown(t, folder(t, indexOf(3, n, ""), map[string][]byte{"a.mds": b[:n]})); err == nil || !strings.Contains(err.Error(), "a.mds") {
+		if got, err := shown(t, directory(t, indexOf(3, n, ""), map[string][]byte{"a.mds": b[:n]})); err == nil || !strings.Contains(err.Error(), "a.mds") {
 			t.Errorf("%d bytes, as the index says: %q, %v", n, got, err)
 		}
 		changed := bytes.Clone(b)
 		changed[n] ^= 1 << (n % 8)
-		if _, err := shown(t, folder(t, indexOf(3, len(b), ""), map[string][]byte{"a.mds": changed})); err != nil && !strings.Contains(err.Error(), "a.mds") {
+		if _, err := shown(t, directory(t, indexOf(3, len(b), ""), map[string][]byte{"a.mds": changed})); err != nil && !strings.Contains(err.Error(), "a.mds") {
 			t.Errorf("byte %d: %v does not name the file", n, err)
 		}
 	}
 }
 
-func TestFoldersThatAreRefused(t *testing.T) {
+func TestDirectoriesThatAreRefused(t *testing.T) {
 	b := shard("one")
 	good := indexOf(1, len(b), "")
 	for name, c := range map[string]struct{ index, says string }{
@@ -133,7 +133,7 @@ func TestFoldersThatAreRefused(t *testing.T) {
 		"brotli":         {strings.Replace(indexOf(1, len(b), `, "compression": "br:11", "zip_data": {"basename": "a.mds.br", "bytes": 1}`), `"a.mds"`, `"b.mds"`, 1), "a.mds.br: compression br is not supported"},
 		"pickle":         {strings.Replace(good, `"str"`, `"pkl"`, 1), "decoding could run code"},
 	} {
-		if got, err := shown(t, folder(t, c.index, map[string][]byte{"a.mds": b})); err == nil || !strings.Contains(err.Error(), c.says) {
+		if got, err := shown(t, directory(t, c.index, map[string][]byte{"a.mds": b})); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}

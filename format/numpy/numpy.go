@@ -106,7 +106,7 @@ func columnsAt(path string) ([]*column, error) {
 	case err != nil:
 		return nil, err
 	case info.IsDir():
-		return folder(path)
+		return directory(path)
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is not a regular file", path)
 	case strings.EqualFold(filepath.Ext(path), ".npz"):
@@ -116,8 +116,8 @@ func columnsAt(path string) ([]*column, error) {
 	return []*column{c}, err
 }
 
-// folder opens the .npy files of a directory.
-func folder(path string) (columns []*column, err error) {
+// directory opens the .npy files of a directory.
+func directory(path string) (columns []*column, err error) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
 		return nil, err

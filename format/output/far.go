@@ -40,16 +40,16 @@ func farAt(ctx context.Context, env *component.Env, at string) (Files, error) {
 	return f, f.Check(ctx, "")
 }
 
-// inFolder returns the URL of a file in a directory.
-func inFolder(folder, name string) string {
-	return strings.TrimSuffix(folder, "/") + "/" + url.PathEscape(name)
+// inDir returns the URL of a file in a directory.
+func inDir(dir, name string) string {
+	return strings.TrimSuffix(dir, "/") + "/" + url.PathEscape(name)
 }
 
 func (f *far) at(name string) string {
 	if name == "" {
 		return f.url
 	}
-	return inFolder(f.url, name)
+	return inDir(f.url, name)
 }
 
 func (f *far) Path(name string) string { return objectstore.Name(f.at(name)) }
@@ -57,12 +57,12 @@ func (f *far) Path(name string) string { return objectstore.Name(f.at(name)) }
 func (f *far) Check(ctx context.Context, names ...string) error {
 	all := make([]pathguard.Output, len(names))
 	for i, name := range names {
-		all[i] = pathguard.Output{Who: "node " + f.env.Node, Path: f.at(name), Files: true}
+		all[i] = pathguard.Output{Owner: "node " + f.env.Node, Path: f.at(name), Files: true}
 	}
 	return f.env.Inputs.Check(ctx, all...)
 }
 
-func (f *far) TakeTurn(ctx context.Context) (release func(), err error) {
+func (f *far) LockOutput(ctx context.Context) (release func(), err error) {
 	return takeTurn(ctx, f.env, urlpath.Spelled(f.url))
 }
 

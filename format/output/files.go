@@ -23,9 +23,9 @@ type Files interface {
 	Path(name string) string
 	// Check refuses files that are inputs of the flow.
 	Check(ctx context.Context, names ...string) error
-	// TakeTurn locks the destination, so that processes with a shared cache do not write it
+	// LockOutput locks the destination, so that processes with a shared cache do not write it
 	// at the same time. release releases the lock.
-	TakeTurn(ctx context.Context) (release func(), err error)
+	LockOutput(ctx context.Context) (release func(), err error)
 	// Names calls f with the names of the files in the directory, in any order. A missing
 	// directory has none.
 	Names(ctx context.Context, f func(name string)) error
@@ -64,7 +64,7 @@ func CheckPath(p component.Path) error {
 		return errors.New("path: braces in a URL are a pattern for several files; write %7B for a literal brace")
 	}
 	if strings.HasSuffix(objectstore.Name(path), "/") {
-		path = inFolder(path, "file")
+		path = inDir(path, "file")
 	}
 	return objectstore.CheckPut(path)
 }
@@ -78,11 +78,11 @@ func CheckFile(p component.Path) error {
 }
 
 // PathIn returns the path or URL of a file in a directory.
-func PathIn(folder, name string) string {
-	if objectstore.Is(folder) {
-		return inFolder(folder, name)
+func PathIn(dir, name string) string {
+	if objectstore.Is(dir) {
+		return inDir(dir, name)
 	}
-	return filepath.Join(folder, name)
+	return filepath.Join(dir, name)
 }
 
 // near writes local files.
@@ -113,15 +113,15 @@ func (n *near) at(ctx context.Context, name string) (string, error) {
 	if name == "" {
 		return n.path, nil // already checked
 	}
-	o := pathguard.Output{Who: "node " + n.env.Node, Path: n.Path(name), Itself: true}
+	o := pathguard.Output{Owner: "node " + n.env.Node, Path: n.Path(name), Itself: true}
 	if err := n.env.Inputs.Check(ctx, o); err != nil {
 		return "", err
 	}
 	return o.Place(), nil
 }
 
-func (n *near) TakeTurn(ctx context.Context) (release func(), err error) {
-	return TakeTurn(ctx, n.env, n.path)
+func (n *near) LockOutput(ctx context.Context) (release func(), err error) {
+	return LockOutput(ctx, n.env, n.path)
 }
 
 func (n *near) Names(_ context.Context, f func(name string)) error {
@@ -156,5 +156,5 @@ func (n *near) Remove(ctx context.Context, name string) error {
 	return removed(os.Remove(path))
 }
 
-// Settle does nothing, because of TakeTurn.
+// Settle does nothing, because of LockOutput.
 func (n *near) Settle(context.Context, func(name string) bool) error { return nil }

@@ -98,8 +98,8 @@ func TestWriteFileMeetsAnother(t *testing.T) {
 func TestStaleIsOnlyOfTheDead(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x")
-	resume := func() *output.Folder {
-		f, err := output.ResumeFolder(path)
+	resume := func() *output.Directory {
+		f, err := output.ResumeDir(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,9 +134,9 @@ func TestStaleIsOnlyOfTheDead(t *testing.T) {
 	alive.Discard()
 }
 
-// TestFolder checks that a directory appears in one step, and that an old one is deleted
+// TestDirectory checks that a directory appears in one step, and that an old one is deleted
 // only if allowed.
-func TestFolder(t *testing.T) {
+func TestDirectory(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "deep", "x")
 	refused := errors.New("not that one")
@@ -155,7 +155,7 @@ func TestFolder(t *testing.T) {
 		}, refused, "0"},
 		{func(string) error { return nil }, nil, "3"},
 	} {
-		f, err := output.StageFolder(path)
+		f, err := output.StageDir(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,8 +169,8 @@ func TestFolder(t *testing.T) {
 		if got, err := os.ReadDir(path); err != nil || len(got) != 1 || got[0].Name() != c.want {
 			t.Errorf("%d: the directory has %v, %v", i, got, err)
 		}
-		if beside, err := os.ReadDir(filepath.Dir(path)); err != nil || len(beside) != 1 {
-			t.Errorf("%d: beside it are %v, %v", i, beside, err)
+		if adjacent, err := os.ReadDir(filepath.Dir(path)); err != nil || len(adjacent) != 1 {
+			t.Errorf("%d: beside it are %v, %v", i, adjacent, err)
 		}
 	}
 }
@@ -195,8 +195,8 @@ func TestManyFilesAreTidiedAtOnce(t *testing.T) {
 		}
 		return all
 	}
-	files := func(folder string) output.Files {
-		f, err := output.FilesAt(t.Context(), &component.Env{}, component.Path(folder))
+	files := func(directory string) output.Files {
+		f, err := output.FilesAt(t.Context(), &component.Env{}, component.Path(directory))
 		if err != nil {
 			t.Fatal(err)
 		}

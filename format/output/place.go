@@ -2,11 +2,11 @@
 // directories that appear complete or not at all.
 //
 // The place of an output is its path with links followed. [Place] refuses a path that
-// is, contains or is inside an input of the flow. [TakeTurn] locks a place among the
+// is, contains or is inside an input of the flow. [LockOutput] locks a place among the
 // processes that share a cache. An output is written to a hidden file or directory next
 // to its place, and takes its name when it is complete. Locks of dead owners identify
 // what killed writers left, if the system has such locks. Only one later writer receives
-// it. [WriteFile] does all this for a single file, [StageFolder] for a directory;
+// it. [WriteFile] does all this for a single file, [StageDir] for a directory;
 // [FilesAt] for files at a local path or at a URL (package objectstore).
 //
 // [Overwrite] says what happens to an existing output.
@@ -42,7 +42,7 @@ func FilesPlace(ctx context.Context, env *component.Env, p component.Path) (stri
 }
 
 func placeOf(ctx context.Context, env *component.Env, o pathguard.Output) (string, error) {
-	o.Who = "node " + env.Node
+	o.Owner = "node " + env.Node
 	if err := env.Inputs.Check(ctx, o); err != nil {
 		return "", err
 	}
@@ -55,10 +55,10 @@ func SafeName(name string) bool {
 	return name != "" && !strings.HasPrefix(name, ".") && !strings.ContainsAny(name, "/\\\x00") && filepath.IsLocal(name)
 }
 
-// TakeTurn locks a path, so that processes with a shared cache do not write it at the
+// LockOutput locks a path, so that processes with a shared cache do not write it at the
 // same time. release releases the lock. A directory that a killed writer had moved aside
 // is moved back.
-func TakeTurn(ctx context.Context, env *component.Env, path string) (release func(), err error) {
+func LockOutput(ctx context.Context, env *component.Env, path string) (release func(), err error) {
 	release, err = takeTurn(ctx, env, path)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func TakeTurn(ctx context.Context, env *component.Env, path string) (release fun
 	return release, nil
 }
 
-// takeTurn is TakeTurn for any path, without moving directories back.
+// takeTurn is LockOutput for any path, without moving directories back.
 func takeTurn(ctx context.Context, env *component.Env, path string) (release func(), err error) {
 	end := func() {}
 	if env.Larder != nil {

@@ -39,10 +39,10 @@ func exchange(a, b string) error {
 // moveInto moves the file at a path to a name in an open directory, whatever the
 // directory's current path, and replaces a file of that name. It is unsupported if the
 // system cannot.
-func moveInto(from string, folder *os.File, name string) error {
-	err := unix.Renameat(unix.AT_FDCWD, from, int(folder.Fd()), name)
+func moveInto(from string, dir *os.File, name string) error {
+	err := unix.Renameat(unix.AT_FDCWD, from, int(dir.Fd()), name)
 	if err != nil {
-		return &os.LinkError{Op: "rename", Old: from, New: folder.Name() + "/" + name, Err: err}
+		return &os.LinkError{Op: "rename", Old: from, New: dir.Name() + "/" + name, Err: err}
 	}
 	return nil
 }

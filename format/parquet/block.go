@@ -128,7 +128,7 @@ func (f *file) header(ctx context.Context, at, end int64) (page, int, error) {
 // reserves memory for the content after all reads, because a caller that waits for
 // memory must not hold any.
 func (f *file) contents(ctx context.Context, pages []page, codec int, use func(p *page, content []byte) error) error {
-	packed, room := make([][]byte, len(pages)), int64(0)
+	packed, space := make([][]byte, len(pages)), int64(0)
 	for i, p := range pages {
 		err := limits.CheckItem(int64(max(p.packed, p.unpacked)))
 		if err != nil {
@@ -138,9 +138,9 @@ func (f *file) contents(ctx context.Context, pages []page, codec int, use func(p
 		if err != nil {
 			return err
 		}
-		room += int64(p.unpacked) + 12*int64(p.values)
+		space += int64(p.unpacked) + 12*int64(p.values)
 	}
-	done, err := dataset.Room(ctx, room)
+	done, err := dataset.Room(ctx, space)
 	if err != nil {
 		return err
 	}

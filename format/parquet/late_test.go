@@ -40,8 +40,8 @@ func ofLines(t *testing.T, lines ...string) (samples []dataset.Sample) {
 	return samples
 }
 
-// kept writes samples as Parquet or Arrow, and reads them, lists of numbers as documents.
-func kept(t *testing.T, as string, types map[string]string, samples []dataset.Sample) (rows []map[string]any, err error) {
+// stored writes samples as Parquet or Arrow, and reads them, lists of numbers as documents.
+func stored(t *testing.T, as string, types map[string]string, samples []dataset.Sample) (rows []map[string]any, err error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a."+as)
 	in := component.Data{Parts: []component.Samples{dataset.List(samples...)}}
@@ -83,7 +83,7 @@ func TestTypesOfAllSamples(t *testing.T) {
 	}
 	samples := ofLines(t, strings.Split(strings.TrimSpace(string(b)), "\n")...)
 	for _, as := range []string{"parquet", "arrow"} {
-		rows, err := kept(t, as, nil, samples)
+		rows, err := stored(t, as, nil, samples)
 		if err != nil || len(rows) != 140 {
 			t.Fatalf("%s: %d rows, %v", as, len(rows), err)
 		}
@@ -105,7 +105,7 @@ func TestNestedColumns(t *testing.T) {
 		`{"a": ["t"], "b": {"c": [{"x": null, "y": [["deep"], []]}, {"x": 2.5}]}}`,
 	)
 	for _, as := range []string{"parquet", "arrow"} {
-		rows, err := kept(t, as, nil, samples)
+		rows, err := stored(t, as, nil, samples)
 		if err != nil {
 			t.Fatalf("%s: %v", as, err)
 		}
@@ -143,10 +143,10 @@ func TestTypesThatConflict(t *testing.T) {
 		{many, "more than 2000 fields"},
 	} {
 		for _, as := range []string{"parquet", "arrow"} {
-			if rows, err := kept(t, as, nil, ofLines(t, c.lines...)); err == nil || !strings.Contains(err.Error(), c.want) {
+			if rows, err := stored(t, as, nil, ofLines(t, c.lines...)); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %v, %v; want %q", as, rows, err, c.want)
 			}
-			if _, err := kept(t, as, map[string]string{"x": "json"}, ofLines(t, c.lines...)); err != nil {
+			if _, err := stored(t, as, map[string]string{"x": "json"}, ofLines(t, c.lines...)); err != nil {
 				t.Errorf("%s: as JSON: %v", as, err)
 			}
 		}
@@ -159,16 +159,16 @@ func TestFloatsThatJSONHasNot(t *testing.T) {
 	object := map[string]any{"mean": math.Inf(-1), "std": math.NaN(), "text": ".nan", "whole": 1.0, "n": int64(1), "list": []any{nil, math.NaN(), 0.5}}
 	samples := []dataset.Sample{dataset.NewSample(dataset.Field{Key: "x", Item: dataset.NewItem("yaml", object)})}
 	for _, as := range []string{"parquet", "arrow"} {
-		rows, err := kept(t, as, nil, samples)
+		rows, err := stored(t, as, nil, samples)
 		if err != nil || fmt.Sprint(rows[0]["x"]) != fmt.Sprint(object) {
 			t.Errorf("%s: %v, %v", as, rows, err)
 		}
 	}
 }
 
-// TestDocumentsBesideArrays checks that numbers of a document get the type of arrays in the
+// TestDocumentsNextToArrays checks that numbers of a document get the type of arrays in the
 // column if it fits, in any order.
-func TestDocumentsBesideArrays(t *testing.T) {
+func TestDocumentsNextToArrays(t *testing.T) {
 	for _, c := range []struct {
 		of   array.DType
 		doc  string
@@ -195,7 +195,7 @@ func TestDocumentsBesideArrays(t *testing.T) {
 		samples := []dataset.Sample{zero, ofLines(t, `{"x": `+c.doc+`}`)[0], zero}
 		for _, as := range []string{"parquet", "arrow"} {
 			for _, from := range []int{0, 1} {
-				rows, err := kept(t, as, nil, samples[from:])
+				rows, err := stored(t, as, nil, samples[from:])
 				if c.want == "" {
 					if err == nil || !strings.Contains(err.Error(), "item x: []: type is") {
 						t.Errorf("%s: %v beside %v: %v, %v", as, c.doc, c.of, rows, err)

@@ -121,12 +121,12 @@ func (f *file) parse(b []byte, size int64) (err error) {
 }
 
 // known parses a cached footer, which is followed by the size of its file.
-func (f *file) known(kept []byte) error {
-	at := len(kept) - 8
+func (f *file) known(stored []byte) error {
+	at := len(stored) - 8
 	if at < 0 {
 		return errors.New("unknown format of a cached footer")
 	}
-	return f.parse(kept[:at], int64(binary.LittleEndian.Uint64(kept[at:])))
+	return f.parse(stored[:at], int64(binary.LittleEndian.Uint64(stored[at:])))
 }
 
 // distinct refuses columns that would be one item.

@@ -60,11 +60,11 @@ func BenchmarkGenerator(b *testing.B) {
 	p.write("others.py", others)
 	for _, size := range []int{100, 100_000} {
 		b.Run(strconv.Itoa(size)+"B/larder", func(b *testing.B) {
-			ending := &component.Ending{}
+			ending := &component.Cleanup{}
 			defer ending.Wait()
 			s, _, err := python.Source{
 				Function: "f:f", Into: []string{"a"}, Version: "1", Args: map[string]any{"n": int64(b.N), "size": int64(size)},
-			}.Open(&component.Env{Dir: p.dir, Node: "n", Ending: ending})
+			}.Open(&component.Env{Dir: p.dir, Node: "n", Cleanup: ending})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -103,7 +103,7 @@ func (f *feed) await(ctx context.Context, skip uint64) (passed uint64, err error
 // are any. Elements seen at the previous check are complete.
 func (f *feed) look(ctx context.Context) bool {
 	var p piece
-	f.session.Look(func(b []byte) {
+	f.session.Peek(func(b []byte) {
 		if countOf(b) > uint64(f.early) && p.read(b, f.asked, f.reply) != nil {
 			p = piece{}
 		}

@@ -62,8 +62,8 @@ func (p place) run(store *memory.Store, nodes string) (came int64, lines []strin
 
 const written = "  all: {op: materialise, from: rows}\n  out: {sink: jsonl, from: all, with: {path: out.jsonl, overwrite: replace}}\n"
 
-// TestWhatIsMadeAnew checks that only edits of dependencies compute elements again.
-func TestWhatIsMadeAnew(t *testing.T) {
+// TestWhatIsMadeAgain checks that only edits of dependencies compute elements again.
+func TestWhatIsMadeAgain(t *testing.T) {
 	testrand.Long(t)
 	const source = `
 import larder
@@ -112,9 +112,9 @@ def other(k, words: larder.File):
 	}
 }
 
-// TestNothingIsStartedForWhatIsKept checks that cached elements need no call of the
+// TestNothingIsStartedForWhatIsCached checks that cached elements need no call of the
 // function, and no Python if a version represents its code.
-func TestNothingIsStartedForWhatIsKept(t *testing.T) {
+func TestNothingIsStartedForWhatIsCached(t *testing.T) {
 	p := newPlace(t, noting+"note('imported')\ndef f():\n    note('begun')\n    yield from map(str, range(10))\n")
 	nodes := "  rows: {source: python, with: {function: 'f:f', into: [n], version: '1'}}\n" + written
 	store := memory.New(memory.Options{})

@@ -21,7 +21,7 @@ import (
 
 func init() {
 	component.RegisterStream("python", "Calls a Python generator, or a function that returns an iterable, in a separate process, and returns its elements as a stream of samples. The key covers the code that the function reaches, its arguments and its files.",
-		func(env *component.Env, p Source) (component.Stream, component.Known, error) { return p.Open(env) })
+		func(env *component.Env, p Source) (component.Stream, component.KeyParts, error) { return p.Open(env) })
 }
 
 // Source streams the samples that a Python function yields.
@@ -54,7 +54,7 @@ type Source struct {
 }
 
 // Placed reports that modules and the interpreter are searched in the flow's directory.
-func (Source) Placed() {}
+func (Source) DirDependent() {}
 
 // Check refuses invalid parameters.
 func (s Source) Check() error {
@@ -77,7 +77,7 @@ func (s Source) Inputs(env *component.Env) []pathguard.Input { return s.named().
 
 // Open returns the stream and its identity. It imports the function, unless a version
 // identifies its code, and does not call it.
-func (s Source) Open(env *component.Env) (component.Stream, component.Known, error) {
+func (s Source) Open(env *component.Env) (component.Stream, component.KeyParts, error) {
 	if err := s.Check(); err != nil {
 		return component.Stream{}, nil, err
 	}
@@ -114,7 +114,7 @@ func (g *generator) known(ctx context.Context) ([]any, error) {
 	if g.by != nil {
 		return g.by, nil
 	}
-	var code *python.Known
+	var code *python.Identity
 	if g.Version == "" {
 		if err := g.hire(ctx); err != nil {
 			return nil, err
@@ -160,7 +160,7 @@ func (g *generator) open(ctx context.Context) (*feed, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &feed{generator: g, over: g.env.Ending.Begin(), environ: larder.Environ(ctx)}
+	f := &feed{generator: g, over: g.env.Cleanup.Begin(), environ: larder.Environ(ctx)}
 	f.reply = pyfunction.Reply{Function: g.Function, Into: g.Into, Most: cmp.Or(g.Bytes, pyfunction.MaxBytes)}
 	if f.session, err = python.Begin(ctx, g.workers); err != nil {
 		f.over()

@@ -70,9 +70,9 @@ func (p place) stream(s python.Source) component.Stream {
 	if s.Into == nil {
 		s.Into = []string{"a"}
 	}
-	ending := &component.Ending{}
+	ending := &component.Cleanup{}
 	p.Cleanup(ending.Wait)
-	out, _, err := s.Open(&component.Env{Dir: p.dir, Node: "n", Ending: ending})
+	out, _, err := s.Open(&component.Env{Dir: p.dir, Node: "n", Cleanup: ending})
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -125,14 +125,14 @@ def f(sizes):
     for i, n in enumerate(sizes):
         yield bytes([(i * 7 + n) % 256]) * n, i
 `)
-	chance := testrand.Chance(t)
+	random := testrand.New(t)
 	for range testrand.Rounds(3, 40) {
-		sizes := make([]any, chance.IntN(testrand.Rounds(1000, 5000)))
+		sizes := make([]any, random.IntN(testrand.Rounds(1000, 5000)))
 		large := 0
 		for i := range sizes {
-			n := []int{chance.IntN(10), chance.IntN(300), chance.IntN(300), chance.IntN(20_000), 0}[chance.IntN(5)]
-			if large < 6 && chance.IntN(100) == 0 {
-				n = chance.IntN(5 << 20)
+			n := []int{random.IntN(10), random.IntN(300), random.IntN(300), random.IntN(20_000), 0}[random.IntN(5)]
+			if large < 6 && random.IntN(100) == 0 {
+				n = random.IntN(5 << 20)
 				large++
 			}
 			sizes[i] = int64(n)
@@ -163,7 +163,7 @@ def f(sizes):
 		whole := p.open(s, stream.State{})
 		read(whole, 0, len(sizes))
 		for range 3 {
-			cut := chance.IntN(len(sizes) + 1)
+			cut := random.IntN(len(sizes) + 1)
 			r := p.open(s, stream.State{})
 			read(r, 0, cut)
 			state, err := stream.ParseState(r.State().String())

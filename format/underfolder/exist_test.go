@@ -17,8 +17,8 @@ import (
 	"github.com/larder-data/larder/pool"
 )
 
-// TestWhatIsThereIsToldAlike checks that all sinks report existing outputs in the same way.
-func TestWhatIsThereIsToldAlike(t *testing.T) {
+// TestWhatIsThereIsReportedAlike checks that all sinks report existing outputs in the same way.
+func TestWhatIsThereIsReportedAlike(t *testing.T) {
 	for name, sink := range map[string]func(path component.Path) any{
 		"underfolder":           func(p component.Path) any { return underfolder.Sink{Path: p, Overwrite: output.Forbid} },
 		"underfolder if-empty":  func(p component.Path) any { return underfolder.Sink{Path: p, Overwrite: output.IfEmpty} },

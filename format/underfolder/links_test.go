@@ -75,7 +75,7 @@ func TestNothingIsWrittenThroughLinks(t *testing.T) {
 // TestSwapLooksOnceMore checks that a directory that gained other files during the write is
 // left alone.
 func TestSwapLooksOnceMore(t *testing.T) {
-	for name, meanwhile := range map[string]func(path string) error{
+	for name, during := range map[string]func(path string) error{
 		"a directory more": func(path string) error { return os.MkdirAll(path+"/thesis/chapter", 0o777) },
 		"another directory": func(path string) error {
 			return errors.Join(os.Rename(path, path+"-moved"), os.MkdirAll(path+"/data", 0o777), os.WriteFile(path+"/data/0_mine.txt", nil, 0o666))
@@ -85,7 +85,7 @@ func TestSwapLooksOnceMore(t *testing.T) {
 			path := folder(t, map[string]string{"data/0_a.txt": "old"})
 			var before map[string]string
 			ds := dataset.Func(1, func(context.Context, int) (dataset.Sample, error) {
-				err := meanwhile(path)
+				err := during(path)
 				before = files(t, filepath.Dir(path))
 				return dataset.NewSample(text("a", "new", false)), err
 			})
@@ -126,7 +126,7 @@ func TestOneFileGoesWhereItWasLookedAt(t *testing.T) {
 			if _, err := write(t, path, output.Replace, component.One(ds)); err != nil {
 				t.Fatal(err)
 			}
-			folder, before := fileInfo(t, path), files(t, path)
+			dir, before := fileInfo(t, path), files(t, path)
 			said = "new"
 			_, err := write(t, path, output.Replace, component.One(ds))
 			if another {
@@ -136,7 +136,7 @@ func TestOneFileGoesWhereItWasLookedAt(t *testing.T) {
 				return
 			}
 			before["data/1_a.txt"] = "new"
-			if err != nil || !maps.Equal(before, files(t, path)) || !os.SameFile(folder, fileInfo(t, path)) {
+			if err != nil || !maps.Equal(before, files(t, path)) || !os.SameFile(dir, fileInfo(t, path)) {
 				t.Errorf("the error is %v, and there is %q", err, files(t, path))
 			}
 		})

@@ -29,8 +29,8 @@ import (
 	"github.com/larder-data/larder/format/internal/entries"
 )
 
-// dataFolder has the items of samples.
-const dataFolder = "data"
+// dataDir has the items of samples.
+const dataDir = "data"
 
 // listing is the names in a directory. It takes 16 bytes a file.
 type listing struct {
@@ -88,11 +88,11 @@ func list(root string) (*listing, error) {
 
 // note records the existing directories; listing them reports errors.
 func (l *listing) note() error {
-	for _, dir := range []string{l.root, filepath.Join(l.root, dataFolder)} {
+	for _, dir := range []string{l.root, filepath.Join(l.root, dataDir)} {
 		if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 			return fmt.Errorf("%s is a file, not a directory; for other formats name one, such as jsonl, csv or images", dir)
 		}
-		if err := l.Folder(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := l.Dir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -104,8 +104,8 @@ func (l *listing) listRoot() error {
 	err := entries.Each(l.root, func(e fs.DirEntry) {
 		key, ext := splitName(e.Name())
 		switch {
-		case e.Name() == dataFolder:
-			found = isFolder(filepath.Join(l.root, dataFolder))
+		case e.Name() == dataDir:
+			found = isDir(filepath.Join(l.root, dataDir))
 		case e.IsDir():
 		case key == "": // hidden
 		case ext == "" || !isFile(e):
@@ -127,18 +127,18 @@ func (l *listing) listRoot() error {
 	if m, err := readMark(l.root); err == nil && len(m.Groups) > 0 {
 		return fmt.Errorf("%s has several datasets; choose one of the subdirectories %s", l.root, strings.Join(m.Groups, ", "))
 	}
-	return fmt.Errorf("%s is not an underfolder: it has no directory %s", l.root, dataFolder)
+	return fmt.Errorf("%s is not an underfolder: it has no directory %s", l.root, dataDir)
 }
 
-// isFolder follows links.
-func isFolder(path string) bool {
+// isDir follows links.
+func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
 
 func (l *listing) listData() error {
 	ids := map[string]uint32{}
-	return entries.Each(filepath.Join(l.root, dataFolder), func(e fs.DirEntry) {
+	return entries.Each(filepath.Join(l.root, dataDir), func(e fs.DirEntry) {
 		if e.IsDir() {
 			return
 		}
@@ -146,7 +146,7 @@ func (l *listing) listData() error {
 		key, ext := splitName(rest)
 		index, ok := parseIndex(digits)
 		if !ok || key == "" || ext == "" || !isFile(e) {
-			l.skip(dataFolder + "/" + e.Name())
+			l.skip(dataDir + "/" + e.Name())
 			return
 		}
 		id, ok := ids[rest]

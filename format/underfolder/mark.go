@@ -46,7 +46,7 @@ func readMark(dir string) (mark, error) {
 
 // listFiles records the files in a directory that no other process writes.
 func (m *mark) listFiles(dir string) error {
-	return errors.Join(m.listShared(dir), m.listItems(filepath.Join(dir, dataFolder)))
+	return errors.Join(m.listShared(dir), m.listItems(filepath.Join(dir, dataDir)))
 }
 
 func (m *mark) listItems(dir string) error {

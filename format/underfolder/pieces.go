@@ -34,7 +34,7 @@ func (s Sink) Pieces(_ context.Context, in component.Samples) (on []string, ok b
 func digits(n int) int { return len(strconv.Itoa(max(0, n-1))) }
 
 // Standing reports which samples have reusable files.
-func (s Sink) Standing(env *component.Env, p *component.Pieces) ([]component.Copy, error) {
+func (s Sink) Standing(env *component.Env, p *component.OutputChunks) ([]component.Copy, error) {
 	found, err := findStanding(env.Path(s.Path), p)
 	return found.copies, err
 }
@@ -52,11 +52,11 @@ type standing struct {
 func (s *standing) has(i int) bool { return s.at != nil && s.at[i] }
 
 // findStanding finds the reusable files of a directory.
-func findStanding(path string, p *component.Pieces) (found standing, err error) {
+func findStanding(path string, p *component.OutputChunks) (found standing, err error) {
 	if p == nil || len(p.Before.Pieces) == 0 {
 		return found, nil
 	}
-	files, err := filesThere(filepath.Join(path, dataFolder))
+	files, err := filesThere(filepath.Join(path, dataDir))
 	if err != nil {
 		return found, err
 	}
@@ -87,7 +87,7 @@ func (s *standing) add(first, samples int, files []sampleFile, shares bool) {
 		s.at[first+i], s.shares[first+i] = true, shares
 	}
 	for _, f := range files {
-		s.names = append(s.names, filepath.Join(dataFolder, f.name))
+		s.names = append(s.names, filepath.Join(dataDir, f.name))
 	}
 	s.files = append(s.files, files...)
 	if n := len(s.copies); n > 0 && s.copies[n-1].Now+s.copies[n-1].Samples == first {
@@ -197,7 +197,7 @@ func (s *standing) among(files []sampleFile) bool {
 // sorted returns the files of samples among all files of an output.
 func sorted(all iter.Seq2[string, key.FileStat]) (files []sampleFile) {
 	for path, s := range all {
-		name, within := strings.CutPrefix(path, dataFolder+"/")
+		name, within := strings.CutPrefix(path, dataDir+"/")
 		if f, ok := newSampleFile(name, s); ok && within {
 			files = append(files, f)
 		}

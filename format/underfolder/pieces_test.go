@@ -29,12 +29,12 @@ func TestFilesThatAreEditedWhileTheyStand(t *testing.T) {
 				of[i] = dataset.Chunk{Samples: 1, Digest: key.DigestOf([]byte{byte(i)})}
 			}
 			var before component.Layout
-			run := func(meanwhile func() error) (p *component.Pieces, sealed bool) {
+			run := func(during func() error) (p *component.OutputChunks, sealed bool) {
 				t.Helper()
-				p = &component.Pieces{Chunks: of, Before: before}
+				p = &component.OutputChunks{Chunks: of, Before: before}
 				env := &component.Env{Node: "out", Stats: new(dataset.NodeStats), Log: slog.New(slog.DiscardHandler), Pieces: p}
 				ds := dataset.Func(len(of), func(_ context.Context, i int) (dataset.Sample, error) {
-					return dataset.NewSample(text("a", of[i].Digest.String(), false)), meanwhile()
+					return dataset.NewSample(text("a", of[i].Digest.String(), false)), during()
 				})
 				if err := (underfolder.Sink{Path: component.Path(path), Overwrite: output.Replace}).Write(t.Context(), env, component.One(ds)); err != nil {
 					t.Fatal(err)

@@ -53,13 +53,13 @@ func (s Sink) Write(ctx context.Context, env *component.Env, in component.Data) 
 	if err != nil {
 		return err
 	}
-	if slices.Contains(in.Names, dataFolder) {
-		return fmt.Errorf("output %s conflicts with the directory of the samples; rename the output", dataFolder)
+	if slices.Contains(in.Names, dataDir) {
+		return fmt.Errorf("output %s conflicts with the directory of the samples; rename the output", dataDir)
 	}
 	if err := output.CheckNames(path, in.Names, ""); err != nil {
 		return err
 	}
-	release, err := output.TakeTurn(ctx, env, path)
+	release, err := output.LockOutput(ctx, env, path)
 	if err != nil {
 		return err
 	}
@@ -133,16 +133,16 @@ func looksOurs(path, shown string) error {
 			if err := looksOurs(within, filepath.Join(shown, e.Name())); err != nil {
 				return err
 			}
-		case e.IsDir() && e.Name() == dataFolder:
-			if err := onlyItems(within, filepath.Join(shown, dataFolder), &m); err != nil {
+		case e.IsDir() && e.Name() == dataDir:
+			if err := onlyItems(within, filepath.Join(shown, dataDir), &m); err != nil {
 				return err
 			}
 		case !isFile(e) || !m.has(e.Name()):
 			return notOurs(shown, e.Name())
 		}
 	}
-	if err != nil && len(entries) > 0 && !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == dataFolder }) {
-		return fmt.Errorf("refusing to replace %s: not a dataset, as %s is missing; remove the directory to replace it", shown, dataFolder)
+	if err != nil && len(entries) > 0 && !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == dataDir }) {
+		return fmt.Errorf("refusing to replace %s: not a dataset, as %s is missing; remove the directory to replace it", shown, dataDir)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ type Source struct {
 // are followed.
 func (s Source) Inputs(env *component.Env) []pathguard.Input {
 	path := env.Path(s.Path)
-	return []pathguard.Input{{Path: path, Flat: true}, {Path: filepath.Join(path, dataFolder), Flat: true}}
+	return []pathguard.Input{{Path: path, Flat: true}, {Path: filepath.Join(path, dataDir), Flat: true}}
 }
 
 // Listed reports that names, sizes and times identify the input.
@@ -38,7 +38,7 @@ func (s Source) Listed() bool { return true }
 
 // Picks reports whether a file is an item, or has the number of samples.
 func (s Source) Picks(file string) bool {
-	own, isOwn := strings.CutPrefix(file, dataFolder+"/")
+	own, isOwn := strings.CutPrefix(file, dataDir+"/")
 	if isOwn {
 		digits, rest, _ := strings.Cut(own, "_")
 		key, ext := splitName(rest)
@@ -46,7 +46,7 @@ func (s Source) Picks(file string) bool {
 		return ok && key != "" && ext != "" && !strings.Contains(own, "/")
 	}
 	key, ext := splitName(file)
-	return file == dataFolder || file == markName || key != "" && ext != "" && !strings.Contains(file, "/")
+	return file == dataDir || file == markName || key != "" && ext != "" && !strings.Contains(file, "/")
 }
 
 // Open lists a directory and returns its samples; items are read on demand. memo, which
@@ -63,7 +63,7 @@ func Open(root string, memo key.Memo, log *slog.Logger) (component.Samples, erro
 	if l.odd > 0 {
 		log.Warn("files that are not items are ignored", "directory", root, "files", l.odd, "such as", strings.Join(l.skipped, ", "))
 	}
-	f := &folder{listing: l, memo: memo}
+	f := &directory{listing: l, memo: memo}
 	for _, name := range l.shared {
 		k, _ := splitName(name)
 		f.root = append(f.root, dataset.Field{Key: k, Item: l.File(filepath.Join(root, name), memo), Shared: true})
@@ -72,15 +72,15 @@ func Open(root string, memo key.Memo, log *slog.Logger) (component.Samples, erro
 	return f, nil
 }
 
-// folder is the dataset in a directory.
-type folder struct {
+// directory is the dataset in a directory.
+type directory struct {
 	*listing
 	memo key.Memo
 	root []dataset.Field
 }
 
 // warnClashes warns about shared items that some sample has of its own.
-func (f *folder) warnClashes(log *slog.Logger) {
+func (f *directory) warnClashes(log *slog.Logger) {
 	for _, shared := range f.root {
 		i := slices.IndexFunc(f.files, func(own file) bool {
 			k, _ := splitName(f.rests[own.rest])
@@ -88,20 +88,20 @@ func (f *folder) warnClashes(log *slog.Logger) {
 		})
 		if i >= 0 {
 			log.Warn("an item is both shared and in a sample; that of the sample is used", "item", shared.Key,
-				"shared", dataset.Describe(shared.Item.Origin()), "own", filepath.Join(f.listing.root, dataFolder, f.name(f.files[i])))
+				"shared", dataset.Describe(shared.Item.Origin()), "own", filepath.Join(f.listing.root, dataDir, f.name(f.files[i])))
 		}
 	}
 }
 
-func (f *folder) Len() int { return f.samples }
+func (f *directory) Len() int { return f.samples }
 
 // first returns the index of the first file of a sample.
-func (f *folder) first(i int) int {
+func (f *directory) first(i int) int {
 	at, _ := slices.BinarySearchFunc(f.files, int64(i), func(e file, i int64) int { return cmp.Compare(e.index, i) })
 	return at
 }
 
-func (f *folder) At(_ context.Context, i int) (dataset.Sample, error) {
+func (f *directory) At(_ context.Context, i int) (dataset.Sample, error) {
 	if i < 0 || i >= f.samples {
 		return dataset.Sample{}, &dataset.IndexError{Index: i, Len: f.samples}
 	}
@@ -109,7 +109,7 @@ func (f *folder) At(_ context.Context, i int) (dataset.Sample, error) {
 	fields := make([]dataset.Field, 0, 8)
 	for ; at < len(f.files) && f.files[at].index == int64(i); at++ {
 		k, _ := splitName(f.rests[f.files[at].rest])
-		path := filepath.Join(f.listing.root, dataFolder, f.name(f.files[at]))
+		path := filepath.Join(f.listing.root, dataDir, f.name(f.files[at]))
 		fields = append(fields, dataset.Field{Key: k, Item: f.File(path, f.memo)})
 	}
 	for _, shared := range f.root {
@@ -121,11 +121,11 @@ func (f *folder) At(_ context.Context, i int) (dataset.Sample, error) {
 }
 
 // Chunks reports that a sample depends on its files and on the shared ones.
-func (f *folder) Chunks(ctx context.Context) ([]dataset.Chunk, error) {
+func (f *directory) Chunks(ctx context.Context) ([]dataset.Chunk, error) {
 	return f.listing.Chunks(ctx, f.samples, f.memo, func(i int) (on, files []string) {
 		for at := f.first(i); at < len(f.files) && f.files[at].index == int64(i); at++ {
 			on = append(on, f.rests[f.files[at].rest])
-			files = append(files, filepath.Join(f.listing.root, dataFolder, f.name(f.files[at])))
+			files = append(files, filepath.Join(f.listing.root, dataDir, f.name(f.files[at])))
 		}
 		on = append(append(on, "/"), f.shared...)
 		for _, name := range f.shared {

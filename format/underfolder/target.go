@@ -18,14 +18,14 @@ import (
 // target is the directory to write: the requested one, or a hidden one next to it that
 // replaces it when complete.
 type target struct {
-	path         string         // requested
-	dir          string         // written
-	staged       *output.Folder // at dir; nil in place
-	left         []string       // directories of killed writers: their files need not be written again
-	root         *os.Root       // in place: the directory, which no link leads out of
-	old          os.FileInfo    // the directory at path, for comparison; nil if there was none
-	replaceFiles bool           // in place: existing files may be replaced
-	written      atomic.Int64   // number of files
+	path         string            // requested
+	dir          string            // written
+	staged       *output.Directory // at dir; nil in place
+	left         []string          // directories of killed writers: their files need not be written again
+	root         *os.Root          // in place: the directory, which no link leads out of
+	old          os.FileInfo       // the directory at path, for comparison; nil if there was none
+	replaceFiles bool              // in place: existing files may be replaced
+	written      atomic.Int64      // number of files
 	samples      atomic.Int64
 	complete     bool
 	warned       sync.Once // that links cannot be made
@@ -38,7 +38,7 @@ type target struct {
 // newTarget creates the hidden directory. What killed writers left stays until the
 // directory is complete, so that the writer can resume.
 func newTarget(path string, old os.FileInfo) (*target, error) {
-	staged, err := output.ResumeFolder(path)
+	staged, err := output.ResumeDir(path)
 	if err != nil {
 		return nil, err
 	}
@@ -69,14 +69,14 @@ func (t *target) reuse(name string, same func(path string) bool) (bool, error) {
 	switch {
 	case t.inPlace():
 		return t.replaceFiles && same(filepath.Join(t.path, name)), nil
-	case t.old != nil && inFolders(t.path, name) && same(filepath.Join(t.path, name)):
+	case t.old != nil && inDirs(t.path, name) && same(filepath.Join(t.path, name)):
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.reused = append(t.reused, name)
 		return true, nil
 	}
-	for _, folder := range t.left {
-		if left := filepath.Join(folder, name); inFolders(folder, name) && same(left) {
+	for _, dir := range t.left {
+		if left := filepath.Join(dir, name); inDirs(dir, name) && same(left) {
 			t.written.Add(1)
 			return true, os.Rename(left, filepath.Join(t.dir, name))
 		}
@@ -84,8 +84,8 @@ func (t *target) reuse(name string, same func(path string) bool) (bool, error) {
 	return false, nil
 }
 
-// inFolders reports whether a relative name is reached from root without links.
-func inFolders(root, name string) bool {
+// inDirs reports whether a relative name is reached from root without links.
+func inDirs(root, name string) bool {
 	for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
 		if info, err := os.Lstat(filepath.Join(root, dir)); err != nil || !info.IsDir() {
 			return false
@@ -236,18 +236,18 @@ func (t *target) replaceOne() (done bool, err error) {
 		return false, err
 	}
 	defer root.Close()
-	if info, err := root.Lstat(t.last); err != nil || !info.Mode().IsRegular() || !inFolders(t.path, t.last) {
+	if info, err := root.Lstat(t.last); err != nil || !info.Mode().IsRegular() || !inDirs(t.path, t.last) {
 		return false, nil // names also differ
 	}
 	if info, err := root.Stat("."); err != nil || !os.SameFile(info, t.old) {
 		return false, err // reported when the directory is published
 	}
-	folder, err := root.Open(filepath.Dir(t.last))
+	dir, err := root.Open(filepath.Dir(t.last))
 	if err != nil {
 		return false, err
 	}
-	defer folder.Close()
-	err = t.staged.PublishFile(t.last, folder)
+	defer dir.Close()
+	err = t.staged.PublishFile(t.last, dir)
 	return err == nil, ignore(err, errors.ErrUnsupported)
 }
 

@@ -363,7 +363,7 @@ func TestReplaceTouchesOnlyWhatChanged(t *testing.T) {
 	}
 }
 
-func TestFailedReplaceLeavesTheOldFolder(t *testing.T) {
+func TestFailedReplaceLeavesTheOldDirectory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	if _, err := write(t, path, output.Replace, component.One(dataset.List(dataset.NewSample(text("a", "x", false))))); err != nil {
 		t.Fatal(err)
@@ -385,7 +385,7 @@ func TestFailedReplaceLeavesTheOldFolder(t *testing.T) {
 	}
 }
 
-func TestKeysStayInTheFolder(t *testing.T) {
+func TestKeysStayInTheDirectory(t *testing.T) {
 	for _, k := range []string{"../x", "a/b", "..", ".", "", ".hidden", "a.b", "a\\b", "a\x00b"} {
 		for _, shared := range []bool{false, true} {
 			dir := t.TempDir()
@@ -678,7 +678,7 @@ func TestSinkRefusesItsSource(t *testing.T) {
 	for _, path := range []string{from, from + "/inside", filepath.Dir(from), link, link + "/x"} {
 		for _, how := range []output.Overwrite{output.Replace, output.OverwriteFiles, output.NewFiles} {
 			reads := &pathguard.Inputs{}
-			reads.Add(pathguard.Input{Who: "node a", Path: from})
+			reads.Add(pathguard.Input{Owner: "node a", Path: from})
 			env := &component.Env{Inputs: reads, Stats: new(dataset.NodeStats), Log: slog.New(slog.DiscardHandler)}
 			err := underfolder.Sink{Path: component.Path(path), Overwrite: how}.Write(t.Context(), env, component.One(open(t, from)))
 			if err == nil || !strings.Contains(err.Error(), "refusing to write") {

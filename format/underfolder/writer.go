@@ -80,7 +80,7 @@ func (w *writer) lookThere() error {
 	w.there, w.owned = map[string]string{}, map[string]bool{}
 	root := filepath.Join(w.into.path, w.group)
 	widths := map[int]bool{}
-	data := filepath.Join(root, dataFolder)
+	data := filepath.Join(root, dataDir)
 	for _, dir := range []string{root, data} {
 		if to, err := os.Readlink(dir); err == nil {
 			return fmt.Errorf("refusing to write to %s: it is a link to %s; remove it, or give its target", dir, to)
@@ -100,7 +100,7 @@ func (w *writer) lookThere() error {
 				widths[len(digits)] = true
 				w.owned[k] = true
 			}
-			w.there[filepath.Join(dataFolder, stem)] = filepath.Join(dataFolder, e.Name())
+			w.there[filepath.Join(dataDir, stem)] = filepath.Join(dataDir, e.Name())
 		})
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -116,12 +116,12 @@ func (w *writer) lookThere() error {
 }
 
 func (w *writer) write(ctx context.Context) error {
-	if err := os.MkdirAll(filepath.Join(w.into.dir, w.group, dataFolder), 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Join(w.into.dir, w.group, dataDir), 0o777); err != nil {
 		return err
 	}
 	todo := w.todo()
 	open := dataset.Func(len(todo), func(ctx context.Context, i int) (dataset.Sample, error) { return w.ds.At(ctx, todo[i]) })
-	err := dataset.Pass(ctx, dataset.Batching(open, dataset.BatchOf(w.ds)), w.env.Pool, func(ctx context.Context, i int, s dataset.Sample) error {
+	err := dataset.Pass(ctx, dataset.WithMinBatch(open, dataset.BatchOf(w.ds)), w.env.Pool, func(ctx context.Context, i int, s dataset.Sample) error {
 		i = todo[i]
 		written, err := w.sample(ctx, i, s)
 		if err != nil {
@@ -223,7 +223,7 @@ func (w *writer) own(i int, k string) string {
 	w.mu.Lock()
 	w.last = max(w.last, i+1)
 	w.mu.Unlock()
-	return filepath.Join(dataFolder, fmt.Sprintf("%0*d_%s", w.width, i, k))
+	return filepath.Join(dataDir, fmt.Sprintf("%0*d_%s", w.width, i, k))
 }
 
 // item writes one item to a file of the given name and the item's extension. In place, a
@@ -313,7 +313,7 @@ func (w *writer) leadsHere(path string) bool {
 
 // passes reports whether a path leads into or through the output.
 func (w *writer) passes(path string) bool {
-	links, end := pathguard.Trail(path)
+	links, end := pathguard.ResolveLinks(path)
 	return slices.ContainsFunc(append(links, end), func(at string) bool { return pathguard.Inside(w.into.path, at) })
 }
 

@@ -20,7 +20,7 @@ func shown(name string) string { return display.Name(name) }
 type found struct {
 	entry
 	member bool  // of a sample
-	room   int64 // bytes from its header to whatever follows
+	buffer int64 // bytes from its header to whatever follows
 }
 
 // scan reads the directory of an archive and returns the positions of its members,
@@ -57,7 +57,7 @@ func (d directory) index(ctx context.Context, from io.ReaderAt) (members.Index, 
 	if err != nil {
 		return nil, err
 	}
-	if err := d.rooms(all); err != nil {
+	if err := d.buffers(all); err != nil {
 		return nil, err
 	}
 	b := members.NewBuilder(placeBytes)
@@ -72,9 +72,9 @@ func (d directory) index(ctx context.Context, from io.ReaderAt) (members.Index, 
 	return b.Index()
 }
 
-// rooms computes how far each member may extend, and refuses overlapping members, with
+// buffers computes how far each member may extend, and refuses overlapping members, with
 // which a small archive could decompress to very much.
-func (d directory) rooms(all []found) error {
+func (d directory) buffers(all []found) error {
 	order := make([]*found, len(all))
 	for i := range all {
 		order[i] = &all[i]
@@ -85,7 +85,7 @@ func (d directory) rooms(all []found) error {
 		if i+1 < len(order) {
 			end, next = order[i+1].at, shown(order[i+1].name)
 		}
-		if f.room = end - f.at; f.room < localBytes+int64(len(f.name)) || f.room-localBytes-int64(len(f.name)) < f.packed {
+		if f.buffer = end - f.at; f.buffer < localBytes+int64(len(f.name)) || f.buffer-localBytes-int64(len(f.name)) < f.packed {
 			return f.fail(fmt.Errorf("overlap with %s: the archive is damaged, or a zip bomb", next))
 		}
 	}

@@ -17,14 +17,14 @@ func (tb) Context() context.Context          { return context.Background() }
 func (tb) Errorf(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 
 // A value that matches its pin passes; one that does not is named.
-func ExamplePin() {
+func ExampleCheck() {
 	half := lazy.Func1("half", func(_ context.Context, x int) (int, error) {
 		return x / 2, nil
 	}, lazy.Options{Version: "1"})
-	pinned := lazytest.Pinned{Result: "d1-f0a0278e4372459cca6159cd5e71cfee638302a7b9ca9b05c34181ac0a65ac5d"}
+	pinned := lazytest.Golden{Result: "d1-f0a0278e4372459cca6159cd5e71cfee638302a7b9ca9b05c34181ac0a65ac5d"}
 	var t tb
-	lazytest.Pin(t, "half of 8", half(lazy.Of(8)), pinned)
-	lazytest.Pin(t, "half of 2", half(lazy.Of(2)), pinned)
+	lazytest.Check(t, "half of 8", half(lazy.Of(8)), pinned)
+	lazytest.Check(t, "half of 2", half(lazy.Of(2)), pinned)
 	// Output:
 	// half of 2 came out as d1-7c9fa136d4413fa6173637e883b6998d32e1d675f88cddff9dcbcf331820f4b8, and was pinned as d1-f0a0278e4372459cca6159cd5e71cfee638302a7b9ca9b05c34181ac0a65ac5d: if that is meant, pin it again
 }

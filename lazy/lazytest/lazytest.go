@@ -24,15 +24,15 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// A Pinned is the expected state of a value.
-type Pinned struct {
+// A Golden is the expected state of a value.
+type Golden struct {
 	Key    string // empty if it changes with the build
 	Result string // digest of the encoded value
 }
 
-// Pin fails the test if two evaluations of v differ, or differ from the pin. It uses no
+// Check fails the test if two evaluations of v differ, or differ from the pin. It uses no
 // cached results.
-func Pin(t testing.TB, name string, v lazy.Node, want Pinned) {
+func Check(t testing.TB, name string, v lazy.Node, want Golden) {
 	t.Helper()
 	got, err := inspect(t.Context(), v)
 	switch {
@@ -46,8 +46,8 @@ func Pin(t testing.TB, name string, v lazy.Node, want Pinned) {
 }
 
 // inspect evaluates a value twice without cached results.
-func inspect(ctx context.Context, v lazy.Node) (Pinned, error) {
-	var before Pinned
+func inspect(ctx context.Context, v lazy.Node) (Golden, error) {
+	var before Golden
 	for i := range 2 {
 		l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
 		if err != nil {
@@ -57,7 +57,7 @@ func inspect(ctx context.Context, v lazy.Node) (Pinned, error) {
 		if err != nil {
 			return before, err
 		}
-		got := Pinned{Result: in.Result.String()}
+		got := Golden{Result: in.Result.String()}
 		if in.Versioned && !in.Key.IsZero() {
 			got.Key = in.Key.String()
 		}
@@ -83,7 +83,7 @@ func Print(t testing.TB, variables map[string]any) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		line, err := json.Marshal(map[string]Pinned{name: p})
+		line, err := json.Marshal(map[string]Golden{name: p})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -181,8 +181,8 @@ func (s Service) list(t *testing.T) {
 		want = append(want, s.Store(t, name, []byte("content")))
 	}
 	s.Store(t, "list/below/d.tar", []byte("content"))
-	folder := want[0][:strings.LastIndex(want[0], "/")+1]
-	if all, err := objectstore.List(t.Context(), folder); err != nil || !slices.Equal(all, want) {
+	dir := want[0][:strings.LastIndex(want[0], "/")+1]
+	if all, err := objectstore.List(t.Context(), dir); err != nil || !slices.Equal(all, want) {
 		t.Errorf("%v, %v, want %v", all, err, want)
 	}
 }

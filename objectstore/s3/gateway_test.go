@@ -51,11 +51,11 @@ func gatewayAt(t *testing.T) (c *minio.Client, address string) {
 		t.Fatal(err)
 	}
 	address = l.Addr().String()
-	folder, versions := t.TempDir(), t.TempDir()
+	dir, versions := t.TempDir(), t.TempDir()
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), program, "--port", address, "--access", "name", "--secret", "hunter2", "--keep-alive", "--quiet", "posix", "--versioning-dir", versions, folder)
+	cmd := exec.CommandContext(t.Context(), program, "--port", address, "--access", "name", "--secret", "hunter2", "--keep-alive", "--quiet", "posix", "--versioning-dir", versions, dir)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Start(); err != nil {
@@ -247,8 +247,8 @@ func TestOldVersions(t *testing.T) {
 	}
 }
 
-// TestArchivesInAFolder checks that the archives of a directory are one dataset, whose samples are read in place.
-func TestArchivesInAFolder(t *testing.T) {
+// TestArchivesInADirectory checks that the archives of a directory are one dataset, whose samples are read in place.
+func TestArchivesInADirectory(t *testing.T) {
 	c := gateway(t)
 	if err := c.MakeBucket(context.WithoutCancel(t.Context()), "bucket", minio.MakeBucketOptions{}); err != nil {
 		t.Fatal(err)

@@ -24,17 +24,17 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 @pytest.fixture
 def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Use a separate socket directory, an invalid program, and no ranks."""
-    folder = Path(tempfile.mkdtemp(prefix="lp-"))  # socket paths must be short
-    program = folder / "program"
+    directory = Path(tempfile.mkdtemp(prefix="lp-"))  # socket paths must be short
+    program = directory / "program"
     program.write_text("#!/bin/sh\necho 'no server here' >&2\nexit 3\n")
     program.chmod(0o755)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(directory))
     monkeypatch.setenv("LARDER_BIN", str(program))
-    monkeypatch.setenv("LARDER_CACHE", str(folder / "cache"))
+    monkeypatch.setenv("LARDER_CACHE", str(directory / "cache"))
     for name in ("RANK", "WORLD_SIZE"):
         monkeypatch.delenv(name, raising=False)
-    yield folder
-    shutil.rmtree(folder, ignore_errors=True)
+    yield directory
+    shutil.rmtree(directory, ignore_errors=True)
 
 
 @pytest.fixture
@@ -65,13 +65,15 @@ def program() -> Iterator[str]:
     go = shutil.which("go")
     if go is None:
         pytest.skip("Go is not installed, and LARDER_TEST_PROGRAM names no program")
-    folder = tempfile.mkdtemp(prefix="lp-")
+    directory = tempfile.mkdtemp(prefix="lp-")
     clone = Path(__file__).parents[2]
     subprocess.run(
-        [go, "build", "-buildvcs=false", "-o", os.path.join(folder, "program"), "./cmd/larder"], cwd=clone, check=True
+        [go, "build", "-buildvcs=false", "-o", os.path.join(directory, "program"), "./cmd/larder"],
+        cwd=clone,
+        check=True,
     )
-    yield os.path.join(folder, "program")
-    shutil.rmtree(folder)
+    yield os.path.join(directory, "program")
+    shutil.rmtree(directory)
 
 
 @pytest.fixture

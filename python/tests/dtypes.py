@@ -84,16 +84,16 @@ def cases() -> list[tuple[str, Any]]:
     return [(holder, make(array)) for holder, make in HOLDERS.items() for array in arrays(holder)]
 
 
-def told(value: Any) -> list[Any]:
+def reported(value: Any) -> list[Any]:
     """Return the dtypes of a value, and the classes of its values."""
     if isinstance(value, pd.DataFrame):
-        return [told(value[name]) for name in value.columns] + told(value.columns)
+        return [reported(value[name]) for name in value.columns] + reported(value.columns)
     if isinstance(value, pd.MultiIndex):
-        return [told(level) for level in value.levels]
+        return [reported(level) for level in value.levels]
     dtype, parts = value.dtype, [type(value), [type(one) for one in value]]
     parts += [type(dtype), str(dtype), getattr(dtype, "storage", None), repr(getattr(dtype, "na_value", None))]
-    parts += told(dtype.categories) if isinstance(dtype, pd.CategoricalDtype) else []
-    return parts + (told(value.index) if isinstance(value, pd.Series) else [])
+    parts += reported(dtype.categories) if isinstance(dtype, pd.CategoricalDtype) else []
+    return parts + (reported(value.index) if isinstance(value, pd.Series) else [])
 
 
 if __name__ == "__main__":

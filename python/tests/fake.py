@@ -38,7 +38,7 @@ class Script:
     grow_at: int = -1  # the first batch whose slot lies at the end of a larger ring
     batch_size: int = 4
     seen: list[tuple[str, Any]] = field(default_factory=list)  # requests of all connections
-    kept: list[int] = field(default_factory=list)
+    cached: list[int] = field(default_factory=list)
     released: list[int] = field(default_factory=list)
     handed: list[int] = field(default_factory=list)  # slots
     most_out: int = 0
@@ -102,7 +102,7 @@ class Peer:
         self.slots = 0
         self.first = 0
         self.grown = False
-        self.told = True
+        self.reported = True
         self.file: Any = None
         self._sending = threading.Lock()
         self._thread = threading.Thread(target=self._serve)
@@ -167,7 +167,7 @@ class Peer:
             return
         if kind == 21:
             with self.script.changed:
-                self.script.kept.extend(struct.unpack(f"<{len(body) // 4}I", body))
+                self.script.cached.extend(struct.unpack(f"<{len(body) // 4}I", body))
                 self.script.changed.notify_all()
             return
         said = json.loads(body) if body else {}
@@ -220,7 +220,7 @@ class Peer:
         if said.get("window") == 0:
             return
         self.stopping = threading.Event()
-        self.told = False
+        self.reported = False
         self.reader = threading.Thread(target=self._read, args=(said,))
         self.reader.start()
 
@@ -238,8 +238,8 @@ class Peer:
 
     def _ended(self) -> None:
         """Report once that a reader has ended."""
-        if not self.told:
-            self.told = True
+        if not self.reported:
+            self.reported = True
             self.send(8)
 
     def _read(self, said: dict[str, Any]) -> None:
@@ -315,7 +315,7 @@ class Peer:
         self.send(16, {"samples": len(said["samples"])})
 
 
-def numbers(samples: list[int], room: memoryview) -> None:
+def numbers(samples: list[int], space: memoryview) -> None:
     """Fill a slot with four int64 for each sample."""
     data = array.array("q", [n for n in samples for _ in range(4)]).tobytes()
-    room[: len(data)] = data
+    space[: len(data)] = data

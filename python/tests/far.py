@@ -17,37 +17,37 @@ import pytest
 TOKEN = "a token that only the tests have"
 
 
-def certificates(folder: Path) -> None:
+def certificates(directory: Path) -> None:
     """Create an authority with certificates for a server and a client, and another authority."""
     if shutil.which("openssl") is None:
         pytest.skip("openssl is not installed, which makes the certificates of these tests")
     for name in ("ca", "other"):
         key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
         signed = ["-x509", "-days", "2", "-subj", f"/CN={name}", "-keyout", f"{name}.key", "-out", f"{name}.pem"]
-        _openssl(folder, "req", *key, *signed)
+        _openssl(directory, "req", *key, *signed)
     for name in ("server", "client"):
         key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", f"/CN={name}"]
-        _openssl(folder, "req", *key, "-keyout", f"{name}.key", "-out", f"{name}.csr")
-        (folder / "names").write_text("subjectAltName=IP:127.0.0.1,DNS:localhost\n")
+        _openssl(directory, "req", *key, "-keyout", f"{name}.key", "-out", f"{name}.csr")
+        (directory / "names").write_text("subjectAltName=IP:127.0.0.1,DNS:localhost\n")
         by = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-extfile", "names"]
-        _openssl(folder, "x509", "-req", "-in", f"{name}.csr", *by, "-out", f"{name}.pem")
-        with open(folder / f"{name}-both.pem", "w") as both:
-            both.write((folder / f"{name}.pem").read_text() + (folder / f"{name}.key").read_text())
+        _openssl(directory, "x509", "-req", "-in", f"{name}.csr", *by, "-out", f"{name}.pem")
+        with open(directory / f"{name}-both.pem", "w") as both:
+            both.write((directory / f"{name}.pem").read_text() + (directory / f"{name}.key").read_text())
 
 
-def _openssl(folder: Path, *words: str) -> None:
-    subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+def _openssl(directory: Path, *words: str) -> None:
+    subprocess.run(["openssl", *words], cwd=directory, check=True, capture_output=True)
 
 
 class Server:
     """`larder serve --listen`, on a port that it keeps when it is restarted."""
 
-    def __init__(self, program: str, folder: Path, *flags: str) -> None:
-        self.folder = folder
+    def __init__(self, program: str, directory: Path, *flags: str) -> None:
+        self.directory = directory
         self.port = 0
         self.starts = 0
-        self._command = [program, "serve", "--cache", str(folder / "far"), "--socket", str(folder / "far.sock")]
-        self._command += ["--flows", str(folder), *flags]
+        self._command = [program, "serve", "--cache", str(directory / "far"), "--socket", str(directory / "far.sock")]
+        self._command += ["--flows", str(directory), *flags]
         self._process: subprocess.Popen[str] | None = None
         self.start()
 
@@ -131,9 +131,9 @@ class Network:
             thread.join()
 
 
-def token_file(folder: Path) -> Path:
+def token_file(directory: Path) -> Path:
     """Return the file of the token."""
-    path = folder / "token"
+    path = directory / "token"
     if not path.exists():
         with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
             file.write(TOKEN + "\n")

@@ -26,9 +26,9 @@ def built(package: str = "./cmd/larder") -> str:
         return named
     if shutil.which("go") is None:
         pytest.skip("Go is not installed, and LARDER_TEST_PROGRAM names no program")
-    folder = tempfile.TemporaryDirectory(prefix="larder-built-")
-    _kept.append(folder)
-    path = str(Path(folder.name, "larder"))
+    directory = tempfile.TemporaryDirectory(prefix="larder-built-")
+    _kept.append(directory)
+    path = str(Path(directory.name, "larder"))
     subprocess.run(["go", "build", "-buildvcs=false", "-o", path, package], cwd=ROOT, check=True)
     return path
 

@@ -55,14 +55,14 @@ def fields(order: dict[str, Any]) -> Any:
 
 def read(flow: str, order: dict[str, Any], rank: int, ranks: int, state: str | None, log: Path) -> None:
     """Run a rank: log each batch, with a short pause."""
-    chance = random.Random(rank)
+    rng = random.Random(rank)
     with larder.Loader(flow, fields=fields(order), rank=rank, world_size=ranks, window=8, **order) as loader:
         if state is not None:
             loader.load_state_dict({"state": state})
         with open(log, "ab", buffering=0) as file:
             while loader.epoch < EPOCHS:
                 for batch in loader:
-                    time.sleep(chance.random() * 0.002)
+                    time.sleep(rng.random() * 0.002)
                     file.write(json.dumps(noted(batch)).encode() + b"\n")
 
 
@@ -107,8 +107,8 @@ def killed(process: int | None) -> bool:
 class Job:
     """A job with one order, from its first batch to its last."""
 
-    def __init__(self, flow: str, order: dict[str, Any], chance: random.Random) -> None:
-        self.flow, self.order, self.chance = flow, order, chance
+    def __init__(self, flow: str, order: dict[str, Any], rng: random.Random) -> None:
+        self.flow, self.order, self.rng = flow, order, rng
         self.state: str | None = None
         self.got: list[Noted] = []  # in the order of the job
         self.kills = {"clients": 0, "server": 0, "both": 0}
@@ -116,9 +116,9 @@ class Job:
 
     def session(self, kill: bool) -> bool:
         """Continue with some ranks, and return whether the job is done."""
-        ranks = self.chance.choice(RANKS)
-        with tempfile.TemporaryDirectory() as folder:
-            logs = [Path(folder, str(rank)) for rank in range(ranks)]
+        ranks = self.rng.choice(RANKS)
+        with tempfile.TemporaryDirectory() as directory:
+            logs = [Path(directory, str(rank)) for rank in range(ranks)]
             processes = [
                 begin(read, self.flow, self.order, rank, ranks, self.state, log) for rank, log in enumerate(logs)
             ]
@@ -132,16 +132,16 @@ class Job:
 
     def _kill(self, processes: list[int]) -> bool:
         """Kill a random process at a random moment, and return whether the clients are still running."""
-        what = self.chance.choice(list(self.kills))
+        what = self.rng.choice(list(self.kills))
         victim = server() if what != "clients" else None
-        time.sleep(self.chance.random() ** 2 * 0.3)
+        time.sleep(self.rng.random() ** 2 * 0.3)
         if what != "clients":
             self.kills[what] += killed(victim)
         if what == "server":
-            return self.chance.random() < 0.6
+            return self.rng.random() < 0.6
         if what == "clients":
             self.kills[what] += 1
-        for process in self.chance.sample(processes, len(processes)):
+        for process in self.rng.sample(processes, len(processes)):
             killed(process)
         return False
 
@@ -173,14 +173,14 @@ def whole(flow: str, order: dict[str, Any]) -> list[tuple[Any, ...]]:
 def main() -> None:
     """Kill as often as requested."""
     flow, seed, wanted = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     total = {"clients": 0, "server": 0, "both": 0}
     wrong: list[dict[str, Any]] = []
     jobs = 0
     while sum(total.values()) < wanted and not wrong:
         name = list(ORDERS)[jobs % len(ORDERS)]
         jobs += 1
-        job = Job(flow, ORDERS[name], chance)
+        job = Job(flow, ORDERS[name], rng)
         for n in range(1000):
             if job.session(kill=n < 12):
                 break

@@ -66,7 +66,7 @@ def point(n: int) -> Point:
 
 
 @lazy
-def told(x: int) -> str:
+def reported(x: int) -> str:
     """Return a string."""
     note(f"told {x}")
     return f"at {x}"
@@ -97,7 +97,7 @@ TREES: dict[str, Callable[[], LazyObject[Any]]] = {
     "changed": lambda: total([double(shifted(n)) for n in range(3)]),
     "operators": lambda: double(source(1) + source(2) * 3) - 1,
     "method": lambda: twice(Meter(5)),
-    "point": lambda: told(point(3).moved()),
+    "point": lambda: reported(point(3).moved()),
 }
 
 

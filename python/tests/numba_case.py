@@ -37,16 +37,16 @@ class Ran:
 class Case:
     """A directory of modules, in which `m` has `run`."""
 
-    def __init__(self, folder: Path):
-        self.folder = folder
+    def __init__(self, directory: Path):
+        self.directory = directory
 
     def write(self, name: str, text: str) -> None:
-        path = self.folder / f"{name}.py"
+        path = self.directory / f"{name}.py"
         path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text(textwrap.dedent(text))
 
     def edit(self, name: str, before: str, after: str) -> None:
-        path = self.folder / f"{name}.py"
+        path = self.directory / f"{name}.py"
         text = path.read_text()
         assert before in text
         path.write_text(text.replace(before, after))
@@ -54,7 +54,7 @@ class Case:
     def start(self, **environment: str) -> subprocess.Popen[str]:
         own = {"PYTHONPATH": os.pathsep.join([SOURCES, os.environ.get("PYTHONPATH", "")])}
         return subprocess.Popen(
-            [sys.executable, "-W", "ignore", str(PROGRAM), str(self.folder), "m"],
+            [sys.executable, "-W", "ignore", str(PROGRAM), str(self.directory), "m"],
             env=os.environ | own | environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -65,7 +65,7 @@ class Case:
         """Run a module as a script that installs Larder itself, and return what it prints."""
         own = {"PYTHONPATH": os.pathsep.join([SOURCES, os.environ.get("PYTHONPATH", "")])}
         done = subprocess.run(
-            [sys.executable, "-W", "ignore", str(self.folder / f"{name}.py")],
+            [sys.executable, "-W", "ignore", str(self.directory / f"{name}.py")],
             env=os.environ | own | environment,
             capture_output=True,
             text=True,

@@ -27,16 +27,16 @@ class Verdict:
 
 
 def run(
-    tool: str, folder: Path, edits: list[Edit], environment: dict[str, str], python: str = sys.executable
+    tool: str, directory: Path, edits: list[Edit], environment: dict[str, str], python: str = sys.executable
 ) -> dict[str, dict[str, Any]]:
     """Run programs in one process, and return the output of each."""
     own = {
         "PYTHONPATH": SOURCES,
-        "NUMBA_CACHE_DIR": str(folder / ".numba"),
-        "PYTENSOR_FLAGS": f"base_compiledir={folder / '.pytensor'},numba__cache={tool != 'none'}",
+        "NUMBA_CACHE_DIR": str(directory / ".numba"),
+        "PYTENSOR_FLAGS": f"base_compiledir={directory / '.pytensor'},numba__cache={tool != 'none'}",
     }
     done = subprocess.run(
-        [python, str(PROGRAM), tool, str(folder), *[edit.name for edit in edits]],
+        [python, str(PROGRAM), tool, str(directory), *[edit.name for edit in edits]],
         env=os.environ | own | environment,
         stdout=subprocess.PIPE,
         text=True,
@@ -45,24 +45,24 @@ def run(
     return {said["name"]: said for said in map(json.loads, done.stdout.splitlines()) if "name" in said}
 
 
-def contest(tool: str, folder: Path, edits: list[Edit] | None = None) -> list[Verdict]:
+def contest(tool: str, directory: Path, edits: list[Edit] | None = None) -> list[Verdict]:
     """Return the outcomes of edits, run together if possible, and separately if they affect the process."""
     chosen = EDITS if edits is None else edits
     together = [edit for edit in chosen if not edit.environment and not edit.alone]
-    found = _pair(tool, folder / "all", together, {}) if together else []
+    found = _pair(tool, directory / "all", together, {}) if together else []
     for edit in chosen:
         if edit.environment or edit.alone:
-            found += _pair(tool, folder / edit.name, [edit], edit.environment)
+            found += _pair(tool, directory / edit.name, [edit], edit.environment)
     return found
 
 
-def _pair(tool: str, folder: Path, edits: list[Edit], environment: dict[str, str]) -> list[Verdict]:
+def _pair(tool: str, directory: Path, edits: list[Edit], environment: dict[str, str]) -> list[Verdict]:
     for edit in edits:
-        edit.write(folder)
-    run(tool, folder, edits, {})
+        edit.write(directory)
+    run(tool, directory, edits, {})
     for edit in edits:
-        edit.apply(folder)
-    after, right = run(tool, folder, edits, environment), run("none", folder, edits, environment)
+        edit.apply(directory)
+    after, right = run(tool, directory, edits, environment), run("none", directory, edits, environment)
     return [_verdict(edit, after[edit.name], right[edit.name]) for edit in edits]
 
 

@@ -31,18 +31,18 @@ class Edit:
         """Report whether it changes nothing that is compiled, so that nothing needs to be compiled again."""
         return self.name.startswith("edit_same_")
 
-    def write(self, folder: Path) -> None:
+    def write(self, directory: Path) -> None:
         """Write the program as it is before the edit."""
-        place = folder / self.name
+        place = directory / self.name
         place.mkdir(parents=True)
         (place / "__init__.py").touch()
         for name, text in self.files.items():
             (place / f"{name}.py").write_text(textwrap.dedent(text))
 
-    def apply(self, folder: Path) -> None:
+    def apply(self, directory: Path) -> None:
         """Edit the program."""
         for name, before, after in self.changes:
-            path = folder / self.name / f"{name}.py"
+            path = directory / self.name / f"{name}.py"
             text = path.read_text()
             if before not in text:
                 raise ValueError(f"{self.name}: there is no {before!r} in {name}")
@@ -1473,8 +1473,8 @@ def of_g(x):
         same(name, _CALLER, ("dep", "# nothing", ""), dep=over.replace("BODY", body))
     spelled = "@njit(nogil=False, fastmath=False, parallel=False, error_model='python')"
     same("options that are said", _CALLER, ("dep", "@njit", spelled), dep=_CALLEE)
-    told = ("m", "cache=True", "cache=True, nogil=False, fastmath=False, boundscheck=False")
-    same("options of the caller that are said", _CALLER, told, dep=_CALLEE)
+    reported = ("m", "cache=True", "cache=True, nogil=False, fastmath=False, boundscheck=False")
+    same("options of the caller that are said", _CALLER, reported, dep=_CALLEE)
     future = ("dep", "# nothing", "from __future__ import annotations")
     same("annotations that are not evaluated", _CALLER, future, dep=_CALLEE)
     same("default of NaN", _ALONE.replace("f(x)", "f(x, y=np.nan)", 1), ("m", "# nothing", ""))

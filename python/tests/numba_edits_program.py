@@ -15,8 +15,8 @@ from typing import Any
 
 
 def main() -> None:
-    tool, folder, *names = sys.argv[1:]
-    sys.path.insert(0, folder)
+    tool, directory, *names = sys.argv[1:]
+    sys.path.insert(0, directory)
     sys.dont_write_bytecode = True
     warnings.simplefilter("ignore")
     from numba.core import dispatcher, event

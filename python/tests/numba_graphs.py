@@ -46,8 +46,8 @@ def _body(number: int, called: list[int], indent: str = "    ", returns: bool = 
 
 
 def _function(forms: dict[str, str], i: int, number: int, called: list[int], rng: random.Random) -> str:
-    kept = rng.random() < 0.7
-    options = ", ".join([*filter(None, [rng.choice(FLAGS)]), *(["cache=True"] if kept else [])]) or "nogil=False"
+    cached = rng.random() < 0.7
+    options = ", ".join([*filter(None, [rng.choice(FLAGS)]), *(["cache=True"] if cached else [])]) or "nogil=False"
     return forms[rng.choice(list(forms))].format(
         i=i,
         options=options,

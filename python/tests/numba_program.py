@@ -9,8 +9,8 @@ import sys
 
 
 def main() -> None:
-    folder, name = sys.argv[1:3]
-    sys.path.insert(0, folder)
+    directory, name = sys.argv[1:3]
+    sys.path.insert(0, directory)
     sys.dont_write_bytecode = True
     if os.environ.get("TEST_BEFORE"):
         importlib.import_module(os.environ["TEST_BEFORE"])

@@ -160,8 +160,8 @@ def test_each_call_ends_with_a_result_or_an_error_of_larder(answer: str, fickle:
 @pytest.mark.parametrize("answer", ["nothing", "half a frame", "the server ends"])
 def test_a_hit_that_is_not_answered_is_asked_for_again(answer: str, fickle: Callable[..., Fickle]) -> None:
     """The connection ends after the server has read the second request; the third is answered."""
-    kept = encode(7)
-    server = fickle(ANSWERS[answer], lambda n: None if n == 2 else results(0, 0, bytes(kept)))
+    cached = encode(7)
+    server = fickle(ANSWERS[answer], lambda n: None if n == 2 else results(0, 0, bytes(cached)))
     f = larder.memo(double)
     assert f(1) == 7  # the result that is cached there
     assert f(2) == 7

@@ -88,12 +88,12 @@ def of_object(scale: Scale) -> Any:
 def test_what_another_thread_draws_is_not_blamed_on_a_function(
     function: Callable[..., Any], argument: Any, real: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = larder.memo(function)
+    cached = larder.memo(function)
     _draw_during(monkeypatch)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert while_others_draw(lambda: kept(argument)) == function(argument)
-    assert kept.cached(argument)
+        assert while_others_draw(lambda: cached(argument)) == function(argument)
+    assert cached.cached(argument)
 
 
 def by_statistics(dice: int) -> Any:
@@ -114,11 +114,11 @@ def by_function(roll: Any) -> Any:
 def test_what_may_draw_is_not_kept_where_another_thread_draws(
     function: Callable[..., Any], argument: Any, real: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = larder.memo(function)
+    cached = larder.memo(function)
     _draw_during(monkeypatch)
     with pytest.warns(larder.NotCachedWarning, match="it, or what ran beside it, drew random numbers"):
-        while_others_draw(lambda: kept(argument))
-    assert not kept.cached(argument)
+        while_others_draw(lambda: cached(argument))
+    assert not cached.cached(argument)
 
 
 def test_what_another_coroutine_draws_is_not_blamed_on_a_function(real: Any) -> None:

@@ -312,9 +312,9 @@ def script(*args: str, cwd: Path) -> list[str]:
 
 
 def test_a_script_is_known_by_its_content(tmp_path: Path) -> None:
-    for folder, name in [("a", "one"), ("b", "two")]:
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / f"{name}.py").write_text(SCRIPT)
+    for directory, name in [("a", "one"), ("b", "two")]:
+        (tmp_path / directory).mkdir()
+        (tmp_path / directory / f"{name}.py").write_text(SCRIPT)
     one = script("one.py", cwd=tmp_path / "a")
     two = script("two.py", cwd=tmp_path / "b")
     as_module = script("-m", "one", cwd=tmp_path / "a")
@@ -330,11 +330,11 @@ def test_a_script_is_known_by_its_content(tmp_path: Path) -> None:
 class Site:
     """A directory of installed packages, and the identity of a program that uses one of them."""
 
-    def __init__(self, folder: Path):
-        self.folder = folder
-        self.site = folder / "lib" / "site-packages"
+    def __init__(self, directory: Path):
+        self.directory = directory
+        self.site = directory / "lib" / "site-packages"
         self.site.mkdir(parents=True)
-        (folder / "m.py").write_text("import lib\ndef f(x): return lib.g(x)\n")
+        (directory / "m.py").write_text("import lib\ndef f(x): return lib.g(x)\n")
 
     def install(self, version: str | None, body: str, url: str | None = None) -> str:
         (self.site / "lib.py").write_text(body)
@@ -346,10 +346,10 @@ class Site:
             if url is not None:
                 (info / "direct_url.json").write_text(url)
         code = (
-            f"import sys; sys.path[:0] = [{str(self.folder)!r}, {str(self.site)!r}]; sys.dont_write_bytecode = True\n"
+            f"import sys; sys.path[:0] = [{str(self.directory)!r}, {str(self.site)!r}]; sys.dont_write_bytecode = True\n"
             "import m; from larder._identity.code.identity import identify; print(identify(m.f).digest.hex())"
         )
-        return script("-c", code, cwd=self.folder)[0]
+        return script("-c", code, cwd=self.directory)[0]
 
 
 def test_distributions_are_known_by_their_version(tmp_path: Path) -> None:

@@ -21,8 +21,8 @@ NEEDLESS = 0.03
 class Server:
     """Processes with one hash seed, a new one for each task."""
 
-    def __init__(self, seed: int, folder: Path):
-        self.folder = folder
+    def __init__(self, seed: int, directory: Path):
+        self.directory = directory
         self.count = 0
         self.process = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("code_edits_server.py"))],
@@ -39,10 +39,10 @@ class Server:
 
     def send(self, files: dict[str, str], call: str) -> None:
         self.count += 1
-        folder = self.folder / str(self.count)
-        folder.mkdir()
+        directory = self.directory / str(self.count)
+        directory.mkdir()
         assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps({"files": files, "call": call, "folder": str(folder)}) + "\n")
+        self.process.stdin.write(json.dumps({"files": files, "call": call, "folder": str(directory)}) + "\n")
         self.process.stdin.flush()
 
     def receive(self) -> dict[str, Any]:

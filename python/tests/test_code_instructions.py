@@ -27,9 +27,9 @@ def test_instructions_of_the_standard_library_are_what_dis_says() -> None:
     kinds = set()
     for file in files:
         for code in codes(compile(file.read_text("utf-8"), str(file), "exec")):
-            read, told = instructions.instructions(code), tuple(instructions.told(code))
-            assert len(read) == len(told)
-            for one, other in zip(read, told, strict=True):
+            read, reported = instructions.instructions(code), tuple(instructions.reported(code))
+            assert len(read) == len(reported)
+            for one, other in zip(read, reported, strict=True):
                 same = one._replace(argval=None) == other._replace(argval=None)
                 assert same, (file, code, one, other)
                 assert one.opname in TEXTS or one.argval == other.argval, (file, code, one, other)
@@ -42,4 +42,4 @@ def test_instructions_of_the_standard_library_are_what_dis_says() -> None:
 def test_an_attribute_that_is_called_null_makes_no_empty_place() -> None:
     code = compile("a.NULL = b.NULL", "f.py", "exec")
     assert not any(op.nulls for op in instructions.instructions(code))
-    assert not any(op.nulls for op in instructions.told(code))
+    assert not any(op.nulls for op in instructions.reported(code))

@@ -23,8 +23,8 @@ def test_samples_are_asked_for_and_given_back(serve: Serve) -> None:
     serve(script)
     with larder.Dataset("flow.yaml", "images") as dataset:
         assert len(dataset) == 20
-        kept = [dataset[i] for i in range(10)] + dataset.__getitems__([12, 11])
-        assert [first(sample) for sample in kept] == [*range(10), 12, 11]
+        cached = [dataset[i] for i in range(10)] + dataset.__getitems__([12, 11])
+        assert [first(sample) for sample in cached] == [*range(10), 12, 11]
         script.wait(lambda: len(script.released) == len(script.handed) == 12)
     names = [name for name, _ in script.seen]
     assert names == ["hello", "open", "start", *["get"] * 11]

@@ -66,10 +66,10 @@ def of_enum(path: larder.File) -> Any:
 
 @pytest.mark.parametrize("function", [number, smallest, printed, counted, odd, opened, of_enum])
 def test_a_renamed_file_is_found(function: Callable[..., Any], real: Path, tmp_path: Path) -> None:
-    kept = larder.memo(function)
+    cached = larder.memo(function)
     one, two = _equal(tmp_path)
-    assert kept(one) == kept(two) == function(two)
-    assert kept.executions == 1
+    assert cached(one) == cached(two) == function(two)
+    assert cached.executions == 1
 
 
 def by_str(path: larder.File) -> Any:
@@ -199,11 +199,11 @@ SEEN += [by_alias, by_default, by_map, by_pickle, by_print, by_stdout, by_jump, 
 
 @pytest.mark.parametrize("function", SEEN)
 def test_a_name_that_is_seen_counts(function: Callable[..., Any], real: Path, tmp_path: Path) -> None:
-    kept = larder.memo(function)
+    cached = larder.memo(function)
     one, two = _equal(tmp_path)
-    kept(one)
-    assert kept(two) == function(two)
-    assert kept.executions == 2
+    cached(one)
+    assert cached(two) == function(two)
+    assert cached.executions == 2
 
 
 def test_a_name_that_code_among_the_arguments_sees_counts(real: Path, tmp_path: Path) -> None:
@@ -216,9 +216,9 @@ def test_a_name_that_code_among_the_arguments_sees_counts(real: Path, tmp_path: 
     one, two = _equal(tmp_path)
     cases: list[tuple[Any, Any]] = [(by_method, Namer()), (by_function, Namer().of), (by_function, str)]
     for function, argument in cases:
-        kept = larder.memo(function)
-        kept(one, argument)
-        assert kept(two, argument) == function(two, argument)
+        cached = larder.memo(function)
+        cached(one, argument)
+        assert cached(two, argument) == function(two, argument)
 
 
 def test_a_file_in_a_variable_counts_with_its_name(real: Path, tmp_path: Path) -> None:
@@ -235,10 +235,10 @@ def test_a_path_that_is_returned_is_not_kept(wrap: Callable[[Any], Any], real: P
     def returned(path: larder.File) -> Any:
         return wrap(path)
 
-    kept: Any = larder.memo(returned)
+    cached: Any = larder.memo(returned)
     for file in _equal(tmp_path):
         with pytest.warns(larder.NotCachedWarning, match=r"path of a file.*return str\(path\)"):
-            assert kept(file) == wrap(file)
+            assert cached(file) == wrap(file)
     rows: Any = larder.memo_batch(items="paths")(lambda paths: [Path(path) for path in paths])
     for file in _equal(tmp_path):
         with pytest.warns(larder.NotCachedWarning, match="path of a file"):
@@ -272,10 +272,10 @@ def test_files_that_are_compared_count_with_their_order(
     (tmp_path / "a").write_text("text")
     (tmp_path / "c").write_text("text")
     (tmp_path / "aa").write_text("text")
-    kept: Any = larder.memo(function)
+    cached: Any = larder.memo(function)
     for files, executions in [([a, b], 1), ([c, b], 2), ([larder.File(tmp_path / "aa"), b], 2), ([b, c], 3)]:
-        assert kept(files) == function(files)
-        assert kept.executions == executions
+        assert cached(files) == function(files)
+        assert cached.executions == executions
 
 
 def test_files_that_are_one_differ_from_equal_ones(real: Path, tmp_path: Path) -> None:
@@ -296,7 +296,7 @@ def test_files_of_a_set_have_one_key(real: Path, tmp_path: Path) -> None:
     assert digest({one, two}, names=1) == digest({two, one}, names=1)
 
 
-def _equal(folder: Path) -> tuple[larder.File, larder.File]:
-    (folder / "one.txt").write_text("a text of\nthree lines\n")
-    (folder / "two.txt").write_text("a text of\nthree lines\n")
-    return larder.File(folder / "one.txt"), larder.File(folder / "two.txt")
+def _equal(directory: Path) -> tuple[larder.File, larder.File]:
+    (directory / "one.txt").write_text("a text of\nthree lines\n")
+    (directory / "two.txt").write_text("a text of\nthree lines\n")
+    return larder.File(directory / "one.txt"), larder.File(directory / "two.txt")

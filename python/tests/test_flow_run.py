@@ -23,7 +23,7 @@ from larder.errors import FlowError, LarderWarning
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LARDER_BIN", built())
     monkeypatch.setenv("LARDER_CACHE", str(tmp_path / "cache"))
@@ -42,7 +42,7 @@ def pictures() -> Node:
     return underfolder(path="data")
 
 
-def test_a_flow_has_the_keys_of_the_file_that_one_would_write(pictures: Node, folder: Path) -> None:
+def test_a_flow_has_the_keys_of_the_file_that_one_would_write(pictures: Node, directory: Path) -> None:
     node = pictures.image_resize(width=8, keep=True).image_stats(keep=True).keep_keys(keys=["stats"])
     report = run(node.to_jsonl(path="made.jsonl"))
     assert [(n.name, n.computed) for n in report.nodes] == [
@@ -52,7 +52,7 @@ def test_a_flow_has_the_keys_of_the_file_that_one_would_write(pictures: Node, fo
         ("keep-keys", 0),
         ("jsonl", 26),
     ]
-    (folder / "by hand.yaml").write_text("""version: 1
+    (directory / "by hand.yaml").write_text("""version: 1
 nodes:
   letters: {source: underfolder, with: {path: data}}
   small: {map: image-resize, from: letters, with: {width: 8}, keep: true}
@@ -60,19 +60,19 @@ nodes:
   only: {map: keep-keys, from: stats, with: {keys: [stats]}}
   out: {sink: jsonl, from: only, with: {path: written.jsonl}}
 """)
-    again = run(folder / "by hand.yaml")
+    again = run(directory / "by hand.yaml")
     assert [(n.computed, n.from_store) for n in again.nodes][1:3] == [
         (0, 0),
         (0, 26),
     ]  # nothing below is read
-    assert (folder / "made.jsonl").read_bytes() == (folder / "written.jsonl").read_bytes()
+    assert (directory / "made.jsonl").read_bytes() == (directory / "written.jsonl").read_bytes()
 
 
-def test_the_report_is_that_of_the_program(pictures: Node, folder: Path) -> None:
+def test_the_report_is_that_of_the_program(pictures: Node, directory: Path) -> None:
     flow = Flow(pictures.image_stats().keep_keys(keys=["stats"]).to_jsonl(path="a.jsonl"), name="measured")
     report = run(flow)
     assert (report.flow, report.status, report.error, report["jsonl"].samples) == ("measured", "ok", "", 26)
-    assert report.cache == str(folder / "cache")
+    assert report.cache == str(directory / "cache")
     with pytest.raises(KeyError, match="there was no node 'x'; there were underfolder, image-stats, keep-keys, jsonl"):
         report["x"]
     assert str(report).splitlines()[4].split() == ["jsonl", "26", "26", ".", ".", "."]
@@ -96,12 +96,12 @@ def test_a_node_is_run_without_a_sink(pictures: Node) -> None:
     assert report["images"].samples == 6
 
 
-def test_only_what_is_asked_for_is_run(letters: Node, folder: Path) -> None:
+def test_only_what_is_asked_for_is_run(letters: Node, directory: Path) -> None:
     one, other = letters.to_jsonl(path="one.jsonl"), letters.to_csv(path="other.csv", columns=["metadata"])
     flow = one + other
     run(flow, only=["jsonl"])
-    assert (folder / "one.jsonl").exists()
-    assert not (folder / "other.csv").exists()
+    assert (directory / "one.jsonl").exists()
+    assert not (directory / "other.csv").exists()
     assert run(flow, only=[letters]).nodes[-1].name == "letters"
     for wrong in ("jsonl", letters):
         with pytest.raises(TypeError, match=r"only: .* is not a list; give a list of nodes"):
@@ -124,8 +124,8 @@ def test_values_of_variables(letters: Node) -> None:
         run(flow, set={"time": 2})
 
 
-def test_profiles_of_a_flow_file(folder: Path) -> None:
-    (folder / "f.yaml").write_text("""version: 1
+def test_profiles_of_a_flow_file(directory: Path) -> None:
+    (directory / "f.yaml").write_text("""version: 1
 vars: {times: 1}
 profiles: {twice: {times: 2}}
 nodes:
@@ -177,11 +177,11 @@ def test_samples_that_are_skipped_are_in_the_report() -> None:
         run(jsonl(path="rows.jsonl").compute(set={"c": "a * 2"}).to_jsonl(path="none.jsonl"), on_error="fail")
 
 
-def test_warnings_of_the_run_are_warnings(monkeypatch: pytest.MonkeyPatch, folder: Path, pictures: Node) -> None:
+def test_warnings_of_the_run_are_warnings(monkeypatch: pytest.MonkeyPatch, directory: Path, pictures: Node) -> None:
     # Nothing can be cached if the cache directory cannot be created: the run reports it and continues.
-    (folder / "file").write_text("")
+    (directory / "file").write_text("")
     monkeypatch.delenv("LARDER_CACHE")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "file"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(directory / "file"))
     with pytest.warns(LarderWarning, match="no cache directory: results are cached for this run only"):
         report = run(pictures.image_stats())
     assert report["image-stats"].computed == 26
@@ -199,11 +199,11 @@ def test_relative_paths_start_at_the_current_folder(monkeypatch: pytest.MonkeyPa
 class Turns:
     """A command that requests a turn for each picture and waits for it, unless turns are over."""
 
-    def __init__(self, folder: Path) -> None:
-        self._asked, self._given, self._over = (folder / name for name in ("asked", "given", "over"))
+    def __init__(self, directory: Path) -> None:
+        self._asked, self._given, self._over = (directory / name for name in ("asked", "given", "over"))
         os.mkfifo(self._asked)
         os.mkfifo(self._given)
-        script = folder / "wait.sh"
+        script = directory / "wait.sh"
         script.write_text(
             f'[ -e "{self._over}" ] || {{ echo > "{self._asked}"; read _ < "{self._given}"; }}\n'
             'cp "$LARDER_IN"/image.* "$LARDER_OUT/"\n'
@@ -234,7 +234,7 @@ class Turns:
 
 
 def test_progress_is_drawn_on_one_line_and_cleared(
-    pictures: Node, monkeypatch: pytest.MonkeyPatch, folder: Path
+    pictures: Node, monkeypatch: pytest.MonkeyPatch, directory: Path
 ) -> None:
     class Screen(io.StringIO):
         def write(self, text: str) -> int:
@@ -244,7 +244,7 @@ def test_progress_is_drawn_on_one_line_and_cleared(
 
     seen, out = threading.Event(), Screen()
     monkeypatch.setattr("sys.stderr", out)
-    turns = Turns(folder)
+    turns = Turns(directory)
 
     def when_seen() -> None:
         seen.wait(60)
@@ -259,7 +259,7 @@ def test_progress_is_drawn_on_one_line_and_cleared(
 
 
 def test_ctrl_c_ends_the_run_and_keeps_what_was_computed(
-    pictures: Node, folder: Path, monkeypatch: pytest.MonkeyPatch
+    pictures: Node, directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Noted(subprocess.Popen[bytes]):
         def __init__(self, *args: Any, **options: Any) -> None:
@@ -268,7 +268,7 @@ def test_ctrl_c_ends_the_run_and_keeps_what_was_computed(
 
     started: list[Noted] = []
     monkeypatch.setattr(subprocess, "Popen", Noted)
-    turns = Turns(folder)
+    turns = Turns(directory)
     giver = turns.give(3, then=lambda: os.kill(os.getpid(), signal.SIGINT))
     node = pictures.exec(**turns.params, keep=True, name="waiting")
     with pytest.raises(KeyboardInterrupt):
@@ -311,34 +311,34 @@ if __name__ == "__main__":
 @pytest.mark.parametrize("options", [[], ["fork"]])
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_the_end_of_python_ends_the_run_and_keeps_what_was_computed(
-    folder: Path, options: list[str], number: signal.Signals
+    directory: Path, options: list[str], number: signal.Signals
 ) -> None:
-    (folder / "killed.py").write_text(KILLED)
-    (folder / "rows.jsonl").write_text("".join(f'{{"n": {n}}}\n' for n in range(8)))
+    (directory / "killed.py").write_text(KILLED)
+    (directory / "rows.jsonl").write_text("".join(f'{{"n": {n}}}\n' for n in range(8)))
     for fifo in ("begun", "lives"):
-        os.mkfifo(folder / fifo)
+        os.mkfifo(directory / fifo)
     # The program and everything that it starts hold the pipe open.
-    program = folder / "program"
-    program.write_text(f'#!/bin/sh\nexec 9> "{folder}/lives"\nexec "{built()}" "$@"\n')
+    program = directory / "program"
+    program.write_text(f'#!/bin/sh\nexec 9> "{directory}/lives"\nexec "{built()}" "$@"\n')
     program.chmod(0o755)
-    before = set(os.listdir(folder))
+    before = set(os.listdir(directory))
     command = [sys.executable, "killed.py", *options]
-    environment = {**os.environ, "LARDER_BIN": str(program), "TMPDIR": str(folder)}
+    environment = {**os.environ, "LARDER_BIN": str(program), "TMPDIR": str(directory)}
     with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as killed:
-        lives = os.open(folder / "lives", os.O_RDONLY)  # once the program has begun
+        lives = os.open(directory / "lives", os.O_RDONLY)  # once the program has begun
         assert killed.stdout is not None
         assert killed.stdout.readline() == b"killed\n"
         killed.send_signal(number)
         assert os.read(lives, 1) == b""  # no started process is left
         os.close(lives)
         assert killed.wait() == -number
-    left = {name for name in set(os.listdir(folder)) - before if name != "__pycache__"}
+    left = {name for name in set(os.listdir(directory)) - before if name != "__pycache__"}
     assert left <= {"cache", *(name for name in left if name.startswith("larder-"))}, "a part of the output is left"
-    (folder / "begun").unlink()
+    (directory / "begun").unlink()
     done = subprocess.run([sys.executable, "-c", AGAIN], check=True, capture_output=True, text=True)
     # The fourth result may have been in flight to the store.
     assert done.stdout in ("4 4\n", "3 5\n")
-    assert (folder / "out.jsonl").read_text().count("\n") == 8
+    assert (directory / "out.jsonl").read_text().count("\n") == 8
 
 
 AGAIN = """

@@ -59,7 +59,7 @@ def is_switch(value: Any) -> bool:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LARDER_BIN", built())
     monkeypatch.setenv("LARDER_CACHE", str(tmp_path / "cache"))
@@ -67,11 +67,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def came_through(folder: Path, given: Any, **options: Any) -> Any:
+def came_through(directory: Path, given: Any, **options: Any) -> Any:
     """Return what the program reads for a value that a mapper sets."""
     out = jsonl(path="in.jsonl").set_value(key="v", value=given).to_jsonl(path="out.jsonl", overwrite="replace")
     run(Flow(out), **options)
-    return json.loads((folder / "out.jsonl").read_text())["v"]
+    return json.loads((directory / "out.jsonl").read_text())["v"]
 
 
 def same(one: Any, other: Any) -> bool:
@@ -88,20 +88,20 @@ def same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and one == other
 
 
-def test_words_come_through(folder: Path) -> None:
-    assert came_through(folder, WORDS) == WORDS
+def test_words_come_through(directory: Path) -> None:
+    assert came_through(directory, WORDS) == WORDS
 
 
-def test_words_come_through_as_keys(folder: Path) -> None:
+def test_words_come_through_as_keys(directory: Path) -> None:
     given = {word: i for i, word in enumerate(WORDS)}
-    assert came_through(folder, given) == given
+    assert came_through(directory, given) == given
 
 
-def test_words_come_through_as_values_of_variables(folder: Path) -> None:
+def test_words_come_through_as_values_of_variables(directory: Path) -> None:
     variables = [var(f"v{i}", word) for i, word in enumerate(WORDS)]
-    assert came_through(folder, variables) == WORDS
+    assert came_through(directory, variables) == WORDS
     reversed_ = {f"v{i}": word for i, word in enumerate(reversed(WORDS))}
-    assert came_through(folder, variables, set=without_nul(reversed_)) == [
+    assert came_through(directory, variables, set=without_nul(reversed_)) == [
         without_nul(reversed_).get(f"v{i}", word) for i, word in enumerate(WORDS)
     ]
 
@@ -111,26 +111,26 @@ def without_nul(given: dict[str, str]) -> dict[str, str]:
     return {name: word for name, word in given.items() if "\0" not in write.scalar(word)}
 
 
-def test_any_values_come_through(folder: Path) -> None:
+def test_any_values_come_through(directory: Path) -> None:
     seed = int(os.environ.get("LARDER_SEED") or random.SystemRandom().randrange(1 << 32))
     draw = random.Random(seed)
     given = [v for v in (values(draw) for _ in range(400)) if not is_switch(v)]
-    got = came_through(folder, given)
+    got = came_through(directory, given)
     wrong = [(a, b) for a, b in zip(given, got, strict=True) if not same(a, b)]
     assert not wrong, f"LARDER_SEED={seed}: {wrong[0]}"
 
 
-def test_a_value_stays_when_it_is_printed_in_lines(folder: Path) -> None:
+def test_a_value_stays_when_it_is_printed_in_lines(directory: Path) -> None:
     given = {f"key {i}": "x" * 30 for i in range(8)}
-    assert came_through(folder, given) == given
+    assert came_through(directory, given) == given
 
 
-def test_a_long_key_comes_through(folder: Path) -> None:
+def test_a_long_key_comes_through(directory: Path) -> None:
     given = {"k" * 5000: {"a " * 2000: [1]}}
-    assert came_through(folder, given) == given
+    assert came_through(directory, given) == given
 
 
-def test_names_of_nodes_that_yaml_takes_for_something_else(folder: Path) -> None:
+def test_names_of_nodes_that_yaml_takes_for_something_else(directory: Path) -> None:
     node = jsonl(path="in.jsonl")
     for name in ["null", "true", "10", "1e3", "0x1f", "_", "no", "a-b_c", "2024-01-01"]:
         node = node.clone(name=name)

@@ -153,9 +153,9 @@ def test_arrays_are_imported_while_the_server_is_at_work(serve: Serve, monkeypat
 def test_arrays_are_imported_while_a_server_starts(runtime: Path) -> None:
     running: list[bool] = []
 
-    def meanwhile() -> None:
+    def during() -> None:
         running.append(len(server._started) > 0)
 
     with pytest.raises(larder.ServerError, match="status 3"):  # the program is invalid
-        server.connect(server.address(None), meanwhile)
+        server.connect(server.address(None), during)
     assert running == [True]

@@ -302,12 +302,12 @@ def test_results_of_pandas_come_back_with_their_dtypes() -> None:
     import dtypes
 
     for holder, value in dtypes.cases():
-        if holder == "dtype of categories" or "Sparse" in str(dtypes.told(value)):
+        if holder == "dtype of categories" or "Sparse" in str(dtypes.reported(value)):
             with pytest.raises(larder.ResultError, match="cannot be cached"):
                 encode(value)
             continue
-        kept = encode(value)
-        assert dtypes.told(decode(kept)) == dtypes.told(value), (holder, value)
+        cached = encode(value)
+        assert dtypes.reported(decode(cached)) == dtypes.reported(value), (holder, value)
 
 
 def test_arrays_of_pandas_of_classes_of_the_program_are_known_by_their_code() -> None:

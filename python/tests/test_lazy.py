@@ -447,10 +447,10 @@ def test_deep_trees(real: Path) -> None:
     deep: Any = 0
     for _ in range(20_000):
         deep = plain(deep)
-    kept = lazy(lambda n: -n, version="1")
-    assert unlazy(kept(deep)) == -20_000
-    assert unlazy(kept(deep)) == -20_000
-    assert len(str(kept(deep + 1).why()).splitlines()) > 20_000
+    cached = lazy(lambda n: -n, version="1")
+    assert unlazy(cached(deep)) == -20_000
+    assert unlazy(cached(deep)) == -20_000
+    assert len(str(cached(deep + 1).why()).splitlines()) > 20_000
     del node, deep
     gc.collect()
 

@@ -61,17 +61,17 @@ def halt(real: Path, program: str) -> None:
 # Scripts
 
 
-def script(folder: Path, text: str) -> list[str]:
+def script(directory: Path, text: str) -> list[str]:
     """Run a script in a directory and return what it prints."""
-    path = folder / "script.py"
+    path = directory / "script.py"
     path.write_text(text)
-    done = subprocess.run([sys.executable, str(path)], cwd=folder, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, str(path)], cwd=directory, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
 
 @pytest.fixture
-def folder(real: Path, program: str, tmp_path: Path) -> Iterator[Path]:
+def directory(real: Path, program: str, tmp_path: Path) -> Iterator[Path]:
     """Return a directory for scripts with a separate cache, in which evalcache has left files."""
     (tmp_path / ".evalcache" / "ab").mkdir(parents=True)
     (tmp_path / ".evalcache" / "ab" / "cdef").write_bytes(b"\x80\x04.")
@@ -100,26 +100,26 @@ print(evalcache.unlazy(func(lazyresult + 1, lazyresult, c=lazyresult[{item}]) if
 """
 
 
-def test_the_script_of_the_readme(folder: Path) -> None:
+def test_the_script_of_the_readme(directory: Path) -> None:
     text = BASE.format(options="", item=0, more=False)
-    assert script(folder, text) == ["computing", "7", "7", "7"]
-    assert script(folder, text) == ["7", "7", "7"]
+    assert script(directory, text) == ["computing", "7", "7", "7"]
+    assert script(directory, text) == ["7", "7", "7"]
     edited = text.replace("a + b * c", "a + b * c + 1")
-    assert script(folder, edited) == ["computing", "8", "8", "8"]  # the function that func calls
+    assert script(directory, edited) == ["computing", "8", "8", "8"]  # the function that func calls
 
 
-def test_the_script_that_prints_what_the_cache_does(folder: Path) -> None:
+def test_the_script_that_prints_what_the_cache_does(directory: Path) -> None:
     text = BASE.format(options=", diag = True", item=0, more=False)
-    words = [line.split()[0] for line in script(folder, text)]
+    words = [line.split()[0] for line in script(directory, text)]
     assert words == ["computing", "save", "7", "load", "7", "load", "7"]
 
 
-def test_the_script_with_another_hash(folder: Path) -> None:
+def test_the_script_with_another_hash(directory: Path) -> None:
     text = BASE.format(options=", algo = hashlib.sha512", item=0, more=False)
-    assert script(folder, "import hashlib\n" + text) == ["computing", "7", "7", "7"]
+    assert script(directory, "import hashlib\n" + text) == ["computing", "7", "7", "7"]
 
 
-def test_a_script_with_a_tree_of_methods_and_operators(folder: Path) -> None:
+def test_a_script_with_a_tree_of_methods_and_operators(directory: Path) -> None:
     text = """
 import larder.lazy as evalcache
 
@@ -143,12 +143,12 @@ print((a + b * 2).unlazy(), len(words(3)["list"]), bool(words(0)["list"]), int(a
 print(words(3)["list"][1:].unlazy(), (lazy(3) + 4 * lazy(2)).unlazy())
 print(Box(lazy(1), 2).size[1].unlazy())
 """
-    assert script(folder, "import warnings; warnings.simplefilter('ignore')\n" + text) == [
+    assert script(directory, "import warnings; warnings.simplefilter('ignore')\n" + text) == [
         *("011 3 False 1", "['1', '2'] 11", "2"),
     ]
 
 
-def test_a_script_that_writes_files(folder: Path) -> None:
+def test_a_script_that_writes_files(directory: Path) -> None:
     text = """
 import larder.lazy as evalcache
 
@@ -168,8 +168,8 @@ open("a.txt", "w").write("spoiled")
 create("hello", "a.txt")
 print(open("a.txt").read(), open("b.txt").read())
 """
-    assert script(folder, text) == ["writing txt", "writing md", "hello hello hello", "hello hello"]
-    assert script(folder, text) == ["hello hello hello", "hello hello"]
+    assert script(directory, text) == ["writing txt", "writing md", "hello hello hello", "hello hello"]
+    assert script(directory, text) == ["hello hello hello", "hello hello"]
 
 
 # Defects
@@ -264,9 +264,17 @@ def test_e8_one_call_has_one_key(real: Path) -> None:
         calls.append((a, b))
         return a + b
 
-    kept = lazy(f, version="1")
+    cached = lazy(f, version="1")
     n = lazy(1) + 0
-    made = [kept(1), kept(1, 2), kept(1, b=2), kept(a=1, b=2), kept(n), kept(n, b=lazy(2)), kept(b=2, a=n)]
+    made = [
+        cached(1),
+        cached(1, 2),
+        cached(1, b=2),
+        cached(a=1, b=2),
+        cached(n),
+        cached(n, b=lazy(2)),
+        cached(b=2, a=n),
+    ]
     assert unlazy(made) == [3] * 7
     assert calls == [(1, 2)]
     assert unlazy(lazy(functools.partial(spelled.__wrapped__, 1))(5)) == [1, 5]  # type: ignore[attr-defined]

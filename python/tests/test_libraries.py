@@ -274,8 +274,8 @@ def _import(needs: str) -> None:
         pytest.importorskip(name, version or None)
 
 
-def _key_of(folder: Path, v: int, made: str, expression: str) -> str:
-    program = folder / "program.py"
+def _key_of(directory: Path, v: int, made: str, expression: str) -> str:
+    program = directory / "program.py"
     program.write_text(f"V = {v}\n{made}\n" + _KEY.format(expression=expression))
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, str(program)], env=env, capture_output=True, text=True, check=False)

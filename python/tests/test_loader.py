@@ -167,11 +167,11 @@ def test_memory_is_shared_and_given_back_when_the_last_view_is_gone(serve: Serve
         for _ in range(50):
             next(iteration)
         script.wait(lambda: len(script.released) >= 48)  # the last ones soon
-        kept = script.handed[0]
-        assert kept not in script.released
+        cached = script.handed[0]
+        assert cached not in script.released
         assert view.tolist() == [[1, 1], [2, 2]]
         del view
-        while kept not in script.released:
+        while cached not in script.released:
             next(iteration)
 
 
@@ -190,8 +190,8 @@ def test_who_keeps_batches_gets_copies_and_is_told_once(serve: Serve) -> None:
     script = Script(samples=400)
     serve(script)
     with loader(window=8) as batches, pytest.warns(larder.LarderWarning, match="copied") as warned:
-        kept = list(batches)
-    assert firsts(kept) == list(range(0, 400, 4))
+        cached = list(batches)
+    assert firsts(cached) == list(range(0, 400, 4))
     assert len(warned) == 1
     assert script.most_out <= 8
 
@@ -207,8 +207,8 @@ def test_a_ring_that_grows(serve: Serve) -> None:
     serve(script)
     with loader(window=16) as batches:
         iteration = iter(batches)
-        kept = [next(iteration) for _ in range(7)]
-        assert firsts(kept) + firsts(iteration) == list(range(0, 80, 4))
+        cached = [next(iteration) for _ in range(7)]
+        assert firsts(cached) + firsts(iteration) == list(range(0, 80, 4))
 
 
 def die(peer: Peer) -> None:

@@ -344,10 +344,10 @@ def test_names_that_functions_of_the_program_are_not_refused_for(real: Path, mon
     import allowed_here  # type: ignore[import-not-found]
 
     rows = larder.jsonl(path="rows.jsonl")
-    for allow, kept in ((["time.perf_counter"], True), (["time.time"], False)):
+    for allow, cached in ((["time.perf_counter"], True), (["time.time"], False)):
         node = rows.map(allowed_here.times, items=["n"], into=["m"], allow=allow)
-        made = larder.generate(allowed_here.rows, into=["n"], allow=[] if kept else allow).materialise()
-        ended, refused = (node, made.to_jsonl(path="out.jsonl")) if kept else (made.to_jsonl(path="out.jsonl"), node)
+        made = larder.generate(allowed_here.rows, into=["n"], allow=[] if cached else allow).materialise()
+        ended, refused = (node, made.to_jsonl(path="out.jsonl")) if cached else (made.to_jsonl(path="out.jsonl"), node)
         assert larder.run(ended).status == "ok"
         with pytest.raises(larder.FlowError, match=r'say allow=\["time'):
             larder.run(refused)

@@ -146,13 +146,13 @@ def test_one_call_has_many_spellings(real: Path) -> None:
         calls.append(a)
         return [a, b, *rest, c, sorted(more.items())]
 
-    kept = larder.memo(version="1")(f)
-    first = kept(1)
-    assert first == kept(1, 2) == kept(1, b=2) == kept(a=1, b=2) == kept(1, 2, c=3) == f(1)
+    cached = larder.memo(version="1")(f)
+    first = cached(1)
+    assert first == cached(1, 2) == cached(1, b=2) == cached(a=1, b=2) == cached(1, 2, c=3) == f(1)
     assert len(calls) == 2
-    assert kept(1, 2, 3) == f(1, 2, 3)
-    assert kept(1, d=4) == f(1, d=4)
-    assert kept(1, c=5) == f(1, c=5)
+    assert cached(1, 2, 3) == f(1, 2, 3)
+    assert cached(1, d=4) == f(1, d=4)
+    assert cached(1, c=5) == f(1, c=5)
 
 
 def test_what_is_ignored_is_no_part_of_the_key(real: Path) -> None:
@@ -216,11 +216,11 @@ def test_results_are_the_same_whether_they_were_kept_or_not(real: Path) -> None:
     for n in (10, 400_000):  # one that is sent, and one that is in a file
         f(n)
         f._state().results.clear()
-        for kept in (f(n), f(n)):
-            assert type(kept["t"]) is tuple
-            assert kept["a"].dtype == "float32"
-            assert numpy.array_equal(kept["a"], numpy.arange(n, dtype="float32").reshape(2, -1))
-            assert not kept["a"].flags.writeable
+        for cached in (f(n), f(n)):
+            assert type(cached["t"]) is tuple
+            assert cached["a"].dtype == "float32"
+            assert numpy.array_equal(cached["a"], numpy.arange(n, dtype="float32").reshape(2, -1))
+            assert not cached["a"].flags.writeable
 
 
 def test_large_results_that_were_just_seen_are_found_without_the_server(
@@ -505,9 +505,9 @@ def test_why(real: Path) -> None:
         return width * height
 
     area(3)
-    kept, other = larder.why(area, 3), larder.why(area, 4)
-    assert kept.cached
-    assert not kept.changes
+    cached, other = larder.why(area, 3), larder.why(area, 4)
+    assert cached.cached
+    assert not cached.changes
     assert not other.cached
     assert other.changes == ["width: changed (3 -> 4)"]
     assert "area(width=4, height=2): not cached" in str(other)
@@ -702,9 +702,9 @@ def test_what_no_result_depends_on_may_be_allowed(real: Path) -> None:
 
     with pytest.raises(larder.CodeError, match=r'allow=\["time.perf_counter"\] if no result depends on it'):
         larder.memo(double)(1)
-    kept = larder.memo(allow=["time.perf_counter"])(double)
-    assert kept(4) == kept(4) == 8
-    assert kept.executions == 1
+    cached = larder.memo(allow=["time.perf_counter"])(double)
+    assert cached(4) == cached(4) == 8
+    assert cached.executions == 1
     whole = larder.memo_batch(lambda values: [time.monotonic() and v for v in values], items="values", allow=["time"])
     assert whole([1, 2]) == whole([1, 2]) == [1, 2]
     assert whole.executions == 1
@@ -786,9 +786,9 @@ def test_keys_may_be_a_parameter_of_the_function(real: Path) -> None:
         seen.append((values, ids))
         return [v + i for v, i in zip(values, ids, strict=True)]
 
-    kept = larder.memo_batch(note, items="values", key="ids", version="1")
-    assert kept([1, 2], ids=[10, 20]) == [11, 22]
-    assert kept([2, 3], ids=[20, 30]) == [22, 33]
+    cached = larder.memo_batch(note, items="values", key="ids", version="1")
+    assert cached([1, 2], ids=[10, 20]) == [11, 22]
+    assert cached([2, 3], ids=[20, 30]) == [22, 33]
     assert seen == [([1, 2], [10, 20]), ([3], [30])]
 
 

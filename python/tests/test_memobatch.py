@@ -24,13 +24,13 @@ class Doubler:
         return x * by
 
 
-def kept(function: Any, items: Any = "x", **options: Any) -> Any:
+def cached(function: Any, items: Any = "x", **options: Any) -> Any:
     return larder.memo_batch(function, items=items, version="1", **options)
 
 
 def test_a_function_is_called_with_what_is_new(real: Path) -> None:
     double = Doubler()
-    f = kept(double)
+    f = cached(double)
     rng = np.random.default_rng(0)
     seen, new = rng.normal(size=(60, 3)), rng.normal(size=(4, 3))
     assert np.array_equal(f(seen), seen * 2)
@@ -42,7 +42,7 @@ def test_a_function_is_called_with_what_is_new(real: Path) -> None:
 
 def test_equal_items_of_a_batch_are_computed_once(real: Path) -> None:
     double = Doubler()
-    f = kept(double)
+    f = cached(double)
     assert f(np.zeros((8, 2))).shape == (8, 2)
     assert f(np.zeros((0, 2))).shape == (0, 2)
     assert double.sizes == [1, 0]
@@ -50,21 +50,21 @@ def test_equal_items_of_a_batch_are_computed_once(real: Path) -> None:
 
 def test_other_arguments_count_for_each_item(real: Path) -> None:
     double = Doubler()
-    f = kept(double)
+    f = cached(double)
     x = np.arange(6.0).reshape(3, 2)
     assert np.array_equal(f(x), f(x, 2.0))
     assert np.array_equal(f(x, by=3.0), x * 3)
     assert np.array_equal(f(x.astype("float32")), x * 2)
     assert f(x.astype("float32")).dtype == "float32"
     assert double.sizes == [3, 3, 3]
-    g = kept(Doubler(), ignore=["by"])
+    g = cached(Doubler(), ignore=["by"])
     assert np.array_equal(g(x, by=1.0), g(x, by=9.0))
 
 
 def test_at_most_so_many_at_once(real: Path) -> None:
     double = Doubler()
     x = np.arange(10.0).reshape(10, 1)
-    assert np.array_equal(kept(double, most=4)(x), x * 2)
+    assert np.array_equal(cached(double, most=4)(x), x * 2)
     assert double.sizes == [4, 4, 2]
 
 
@@ -94,7 +94,7 @@ class Output:
     ],
 )
 def test_forms_come_back_as_they_were(real: Path, form: Any) -> None:
-    f = kept(form)
+    f = cached(form)
     x = np.arange(12.0).reshape(4, 3)
     want = form(x)
     for _ in range(2):
@@ -129,7 +129,7 @@ def test_several_inputs_belong_to_each_row(real: Path) -> None:
         sizes.append(len(ids))
         return (ids * mask).sum(axis=1)
 
-    f = kept(masked, items=["ids", "mask"])
+    f = cached(masked, items=["ids", "mask"])
     ids, mask = np.arange(8).reshape(4, 2), np.array([[1, 0], [1, 1], [0, 1], [1, 1]])
     assert f(ids, mask).tolist() == [0, 5, 5, 13]
     mask[2] = 1
@@ -146,7 +146,7 @@ def test_texts_are_items(real: Path) -> None:
         asked.append(list(texts))
         return np.array([[len(text), text.count("a")] for text in texts], "float32")
 
-    f = kept(embed, items="texts")
+    f = cached(embed, items="texts")
     assert f(["a", "bb", "a"]).tolist() == [[1, 1], [2, 0], [1, 1]]
     assert f(["cc", "bb"]).tolist() == [[2, 0], [2, 0]]
     assert asked == [["a", "bb"], ["cc"]]
@@ -162,7 +162,7 @@ def test_a_failure_is_raised_and_what_came_before_it_is_kept(real: Path) -> None
             raise OverflowError("too much")
         return double(x)
 
-    f = kept(picky, most=2)
+    f = cached(picky, most=2)
     with pytest.raises(OverflowError, match="too much"):
         f(np.array([[1.0], [2.0], [9.0]]))
     assert f(np.array([[1.0], [2.0]])).tolist() == [[2], [4]]
@@ -178,26 +178,26 @@ def test_what_has_no_rows_is_refused(real: Path) -> None:
         (lambda x: "abc", "has no rows"),
     ]:
         with pytest.raises(larder.ResultError, match=message):
-            kept(wrong)(x)
+            cached(wrong)(x)
 
 
 def test_parameters_that_are_not_there(real: Path) -> None:
     with pytest.raises(TypeError, match=r"items names the parameters of .*\['x', 'by'\], not \['y'\]"):
-        kept(Doubler(), items="y")
+        cached(Doubler(), items="y")
 
 
 def test_keys_of_the_callers(real: Path) -> None:
     double = Doubler()
-    f = kept(double, key=lambda x: [str(k) for k in range(len(x))])
+    f = cached(double, key=lambda x: [str(k) for k in range(len(x))])
     assert np.array_equal(f(np.ones((3, 1))), f(np.zeros((3, 1))))
     assert double.sizes == [3]
     with pytest.raises(ValueError, match="there are 1 keys of 2 items"):
-        kept(double, key=lambda x: ["a"])(np.ones((2, 1)))
+        cached(double, key=lambda x: ["a"])(np.ones((2, 1)))
 
 
 def test_kept_items_are_checked(real: Path) -> None:
     offset = [0.0]
-    f = kept(lambda x: x + offset[0], check=1)
+    f = cached(lambda x: x + offset[0], check=1)
     x = np.arange(4.0).reshape(2, 2)
     f(x)
     f(x)
@@ -208,7 +208,7 @@ def test_kept_items_are_checked(real: Path) -> None:
 
 
 def test_near_equal_items_have_results_of_their_own(real: Path) -> None:
-    f = kept(lambda x: x * 1.0)
+    f = cached(lambda x: x * 1.0)
     base = np.random.default_rng(1).normal(size=(1, 32)).astype("float32")
     near = np.repeat(base, 5000, axis=0)
     for k in range(5000):
@@ -218,7 +218,7 @@ def test_near_equal_items_have_results_of_their_own(real: Path) -> None:
 
 
 def test_a_function_can_tell_what_kind_of_batch_it_is_given(real: Path) -> None:
-    f = kept(lambda x: [type(x).__name__ for _ in x])
+    f = cached(lambda x: [type(x).__name__ for _ in x])
     for batch in ([1.0, 2.0], (1.0, 2.0), np.array([1.0, 2.0]), [np.float64(1.0), np.float64(2.0)]):
         assert f(batch) == [type(batch).__name__] * 2
 
@@ -270,21 +270,21 @@ def test_keys_of_the_callers_are_no_items(real: Path) -> None:
     def upper(texts: list[str]) -> list[str]:
         return [text.upper() for text in texts]
 
-    named = kept(upper, items="texts", key=lambda texts: ["a"] * len(texts))
+    named = cached(upper, items="texts", key=lambda texts: ["a"] * len(texts))
     assert named(["other"]) == ["OTHER"]
-    assert kept(upper, items="texts")(["a"]) == ["A"]
+    assert cached(upper, items="texts")(["a"]) == ["A"]
 
 
 @pytest.mark.parametrize("items", [0, [0], "first", ["first"]])
 def test_items_are_named_or_given_by_position(real: Path, items: Any) -> None:
-    f = kept(lambda first, second: [a + second for a in first], items=items)
+    f = cached(lambda first, second: [a + second for a in first], items=items)
     assert f([1, 2], 10) == [11, 12]
     assert f([2, 3], 10) == [12, 13]
     assert (f.computed_items, f.loaded_items) == (3, 1)
 
 
 def test_several_positions(real: Path) -> None:
-    f = kept(
+    f = cached(
         lambda first, second, third: [a + b + third for a, b in zip(first, second, strict=True)], items=[1, "first"]
     )
     assert f([1, 2], [3, 4], 10) == [14, 16]
@@ -295,4 +295,4 @@ def test_several_positions(real: Path) -> None:
 @pytest.mark.parametrize("items", [2, -1, [True], [0.0]])
 def test_positions_that_are_none(real: Path, items: Any) -> None:
     with pytest.raises(TypeError, match="is not a position; there are 2 parameters: first, second"):
-        kept(lambda first, second: first, items=items)
+        cached(lambda first, second: first, items=items)

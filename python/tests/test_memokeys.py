@@ -25,7 +25,7 @@ def batches(dtype: str = "float32", size: int = 13) -> larder.Loader:
     return larder.underfolder(path=str(LETTERS)).batch(size, tensors="numpy", fields=fields)
 
 
-def kept() -> Any:
+def cached() -> Any:
     return larder.memo_batch(mean, items="x", key="keys", version="1")
 
 
@@ -41,16 +41,16 @@ def one_epoch(loader: larder.Loader, f: Any) -> list[float]:
 
 def test_items_are_found_by_the_keys_of_their_batches(real: Path) -> None:
     CALLS.clear()
-    first = one_epoch(batches(), kept())
+    first = one_epoch(batches(), cached())
     assert CALLS == [13, 13]
-    assert one_epoch(batches(size=10), kept()) == first
+    assert one_epoch(batches(size=10), cached()) == first
     assert CALLS == [13, 13]
 
 
 def test_other_declarations_are_other_keys(real: Path) -> None:
     CALLS.clear()
-    one_epoch(batches(), kept())
-    one_epoch(batches("float64"), kept())
+    one_epoch(batches(), cached())
+    one_epoch(batches("float64"), cached())
     assert CALLS == [13] * 4
 
 
@@ -64,7 +64,7 @@ def test_all_keys_differ_and_stay(real: Path) -> None:
 
 
 def test_keys_are_to_be_given(real: Path) -> None:
-    f, x = kept(), np.ones((3, 2))
+    f, x = cached(), np.ones((3, 2))
     with pytest.raises(TypeError, match="pass them as keys="):
         f(x=x)
     with pytest.raises(ValueError, match="2 keys of 3 items"):

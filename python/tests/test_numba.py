@@ -144,7 +144,7 @@ USES = """
 def test_a_library_that_was_edited_where_it_is_installed_is_another_one(case: Case) -> None:
     case.write("m", USES)
     case.write("site-packages/lib", LIBRARY)
-    site = case.folder / "site-packages"
+    site = case.directory / "site-packages"
     info = site / "lib-1.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: lib\nVersion: 1\n")
@@ -473,7 +473,7 @@ def test_a_function_that_cannot_be_compiled_holds_nobody_up(case: Case) -> None:
 
 def test_artifacts_are_loaded_only_if_signed_by_who_has_the_key(case: Case) -> None:
     case.write("m", MANY)
-    keys = [case.folder / "key1", case.folder / "key2"]
+    keys = [case.directory / "key1", case.directory / "key2"]
     for i, key in enumerate(keys):
         key.write_text(f"{i}" * 32)
     assert set(case.run().states()) == {"compiled"}
@@ -1119,8 +1119,8 @@ def test_without_a_cache_folder_functions_are_compiled_and_the_report_says_why_i
     case.write("m", MANY)
     (real / "file").touch()
     assert case.run().results == [5, 5.0]
-    for folder in ("/proc/larder-cannot-be-made", str(real / "file")):
-        ran = case.run(LARDER_CACHE=folder)
+    for directory in ("/proc/larder-cannot-be-made", str(real / "file")):
+        ran = case.run(LARDER_CACHE=directory)
         assert ran.results == [5, 5.0]
         assert set(ran.states()) == {"refused"}
         assert all("\n" not in reason for reason in ran.reasons())

@@ -35,14 +35,14 @@ def test_every_truncation_and_every_flipped_bit_is_foreign(secret: bytes | None)
 
 
 def test_an_artifact_of_another_key_or_signer_is_foreign() -> None:
-    for kept, secret, said in [
+    for cached, secret, said in [
         (_artifact.sealed(OTHER, PAYLOAD, None), None, "of another function"),
         (_artifact.sealed(KEY, PAYLOAD, None), b"s" * 16, "not signed"),
         (_artifact.sealed(KEY, PAYLOAD, b"t" * 16), b"s" * 16, "another key"),
         (_artifact.sealed(KEY, PAYLOAD, b"s" * 16), None, "without the key"),
     ]:
         with pytest.raises(_artifact.Foreign, match=said):
-            _artifact.opened(KEY, kept, secret)
+            _artifact.opened(KEY, cached, secret)
 
 
 def test_those_who_sign_and_those_who_do_not_keep_apart() -> None:

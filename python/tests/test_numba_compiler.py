@@ -69,7 +69,7 @@ def test_what_opens_a_file_while_it_is_compiled_is_not_kept_and_neither_is_what_
 ) -> None:
     case = Case(tmp_path / "case")
     case.write("m", FILES)
-    settings = case.folder / "settings.ini"
+    settings = case.directory / "settings.ini"
     settings.write_text("[a]\nb = 3\n")
     ran = case.run()
     assert ran.results == [4, 8, 12, 12, 2]
@@ -87,7 +87,7 @@ def test_what_is_written_while_it_is_compiled_does_not_matter(real: Path, tmp_pa
     case = Case(tmp_path / "case")
     case.write("m", FILES.replace("k = load()", "LOGGER.warning('compiles'); k = 3").replace("def load", logs))
     assert case.run().states() == ["compiled"] * 4
-    assert "compiles" in (case.folder / "settings.log").read_text()
+    assert "compiles" in (case.directory / "settings.log").read_text()
     assert case.run().states() == ["loaded"] * 4
 
 

@@ -678,16 +678,16 @@ OTHERS = {
 """The correct results where numba without a cache reuses a compilation for another function."""
 
 
-def _ran(folder: Path, history: str, cached: bool) -> tuple[list[str], str]:
+def _ran(directory: Path, history: str, cached: bool) -> tuple[list[str], str]:
     """Return what a program prints, and what was compiled for the cache."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([SOURCES, os.environ.get("PYTHONPATH", "")])}
     if not cached:
         del environment["LARDER_CACHE"]
-        environment["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(dir=folder)  # numba's own cache is empty each time
+        environment["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(dir=directory)  # numba's own cache is empty each time
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "program.py", history],
         env=environment,
-        cwd=folder,
+        cwd=directory,
         capture_output=True,
         text=True,
         timeout=300,

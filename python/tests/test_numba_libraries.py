@@ -62,7 +62,7 @@ OPS = """
 def test_graphs_of_pytensor_are_loaded_until_an_op_changes(case: Case) -> None:
     case.write("m", GRAPH)
     case.write("ops", OPS)
-    own = {"PYTENSOR_FLAGS": f"base_compiledir={case.folder / 'compiled'}"}
+    own = {"PYTENSOR_FLAGS": f"base_compiledir={case.directory / 'compiled'}"}
     first, second = case.run(**own), case.run(**own)
     assert first.results == second.results
     assert "refused" not in first.states()
@@ -82,7 +82,7 @@ def test_graphs_with_an_op_that_has_no_key_are_reported_with_the_way_to_it(case:
     register = "register_funcify_default_op_cache_key"
     case.write("m", GRAPH)
     case.write("ops", OPS.replace(f"@{register}", "@numba_funcify.register").replace(register, "numba_funcify"))
-    own = {"PYTENSOR_FLAGS": f"base_compiledir={case.folder / 'compiled'}"}
+    own = {"PYTENSOR_FLAGS": f"base_compiledir={case.directory / 'compiled'}"}
     for _ in range(2):
         ran = case.run(**own)
         rows = {row[0]: row for row in ran.rows if row[2] == "refused"}
@@ -103,7 +103,7 @@ def test_a_graph_within_one_that_has_an_op_without_a_key_is_reported_too(case: C
     graph = graph.replace("import ops", "import ops\n    from pytensor.compile.builders import OpFromGraph")
     case.write("m", graph.replace('x = pt.vector("x")', 'x, z = pt.vector("x"), pt.vector("z")'))
     case.write("ops", OPS.replace(f"@{register}", "@numba_funcify.register").replace(register, "numba_funcify"))
-    ran = case.run(PYTENSOR_FLAGS=f"base_compiledir={case.folder / 'compiled'}")
+    ran = case.run(PYTENSOR_FLAGS=f"base_compiledir={case.directory / 'compiled'}")
     reasons = [row[3] for row in ran.rows if row[0].startswith("pytensor.link.utils.")]
     assert len(reasons) == 2
     assert all("scale: PyTensor asks for no cache" in reason for reason in reasons)

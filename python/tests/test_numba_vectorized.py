@@ -104,8 +104,8 @@ def test_kernels_are_compiled_anew_when_something_of_them_changes(name: str, cas
     first = case.run()
     case.edit(module, before, after)
     second = case.run()
-    anew = {row[0].rpartition(".")[2] for row in second.rows if row[2] == "compiled"}
-    assert anew == set(changed.split())
+    again = {row[0].rpartition(".")[2] for row in second.rows if row[2] == "compiled"}
+    assert again == set(changed.split())
     assert (second.results == first.results) == (name in ("a comment", "an option", "one signature less"))
 
 
@@ -148,7 +148,7 @@ FILES = """
 def test_what_is_opened_while_a_kernel_is_compiled_is_seen(case: Case) -> None:
     case.write("m", FILES)
     for text, right in (("2", [3.0, 3.0]), ("5", [6.0, 6.0])):
-        (case.folder / "k.txt").write_text(text)
+        (case.directory / "k.txt").write_text(text)
         ran = case.run()
         assert ran.results == right
         assert set(ran.states()) == {"refused"}

@@ -62,39 +62,39 @@ def building(program: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("hatchling", reason="hatchling is not installed")
     pytest.importorskip("pip", reason="pip is not installed")
     real = shutil.which("go") or pytest.skip("Go is not installed")
-    folder = tmp_path_factory.mktemp("go")
-    go = folder / "go"
+    directory = tmp_path_factory.mktemp("go")
+    go = directory / "go"
     build = f'while [ "$1" != -o ]; do shift; done\nexec cp {program} "$2"\n'
     go.write_text(f'#!/bin/sh\n[ "$1" = build ] || exec {real} "$@"\n{build}')
     go.chmod(0o755)
-    return folder
+    return directory
 
 
 @pytest.fixture(scope="session")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package with the sources of the program: builds write into it."""
-    folder = tmp_path_factory.mktemp("clone")
+    directory = tmp_path_factory.mktemp("clone")
     for entry in PACKAGE.parent.iterdir():
         if entry.name in (".git", "python"):
             continue
         if entry.is_file():  # Go embeds no links
-            shutil.copy(entry, folder)
+            shutil.copy(entry, directory)
         else:
-            (folder / entry.name).symlink_to(entry)
-    shutil.copytree(PACKAGE, folder / "python", ignore=shutil.ignore_patterns("tests", "licenses", "_bin"))
-    return folder / "python"
+            (directory / entry.name).symlink_to(entry)
+    shutil.copytree(PACKAGE, directory / "python", ignore=shutil.ignore_patterns("tests", "licenses", "_bin"))
+    return directory / "python"
 
 
 @pytest.fixture(scope="session")
 def wheel(building: Path, clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
+    directory = tmp_path_factory.mktemp("wheel")
     library = tmp_path_factory.mktemp("turbojpeg")
     (library / "libturbojpeg.so.0").write_text("the library")
     (library / "README.ijg").write_text("its terms")
     search = f"{building}:{os.environ['PATH']}"
-    words = "wheel", "--no-build-isolation", "--no-deps", "-w", folder, clone
+    words = "wheel", "--no-build-isolation", "--no-deps", "-w", directory, clone
     pip(*words, PATH=search, LARDER_TURBOJPEG=str(library))
-    (made,) = folder.glob("larder-*.whl")
+    (made,) = directory.glob("larder-*.whl")
     return made
 
 
@@ -111,8 +111,8 @@ def inside(packages: Path) -> str:
 
 def found(place: Path, *command: object, **more: str) -> str:
     """Run a program that uses the package, with no larder on the PATH; return the program that it found."""
-    kept = {k: v for k, v in os.environ.items() if k not in ("LARDER_BIN", "PYTHONPATH", "LARDER_PYTHON")}
-    environment = {**kept, "PATH": "/usr/bin:/bin", "XDG_CACHE_HOME": str(place / "cache"), **more}
+    cached = {k: v for k, v in os.environ.items() if k not in ("LARDER_BIN", "PYTHONPATH", "LARDER_PYTHON")}
+    environment = {**cached, "PATH": "/usr/bin:/bin", "XDG_CACHE_HOME": str(place / "cache"), **more}
     words = [*map(str, command), str(place / "work")]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, cwd=place)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -133,8 +133,8 @@ def environment(place: Path, system_site_packages: bool = False) -> Path:
     """Return a new environment with the packages of this one, except the package itself."""
     venv.create(place / "venv", symlinks=True, system_site_packages=system_site_packages)
     (packages,) = (place / "venv").glob("lib/python*/site-packages")
-    for folder in [Path(p) for p in sys.path if p.endswith("-packages")]:
-        for entry in folder.iterdir():
+    for directory in [Path(p) for p in sys.path if p.endswith("-packages")]:
+        for entry in directory.iterdir():
             if not entry.name.startswith(("larder", "_larder")) and not (packages / entry.name).exists():
                 (packages / entry.name).symlink_to(entry)
     return place / "venv" / "bin"
@@ -229,8 +229,8 @@ def test_run_from_a_zipapp(place: Path, wheel: Path) -> None:
 
 def test_processes_that_copy_a_program_at_once(place: Path, wheel: Path) -> None:
     code = "import sys; from larder._client import program as _program; sys.stdin.read(); print(_program.find())"
-    kept = {k: v for k, v in os.environ.items() if k != "LARDER_BIN"}
-    environment = {**kept, "PYTHONPATH": str(wheel), "XDG_CACHE_HOME": str(place / "cache")}
+    cached = {k: v for k, v in os.environ.items() if k != "LARDER_BIN"}
+    environment = {**cached, "PYTHONPATH": str(wheel), "XDG_CACHE_HOME": str(place / "cache")}
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "env": environment, "umask": 0}
     begun = [subprocess.Popen([sys.executable, "-c", code], **pipes) for _ in range(4)]
     for process in begun:

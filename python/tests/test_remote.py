@@ -31,7 +31,7 @@ N = 50
 
 
 @pytest.fixture
-def folder(real: Path) -> Path:
+def directory(real: Path) -> Path:
     """A flow directory: rows with numbers, lists of some length, text and documents."""
     with open(real / "rows.jsonl", "w") as file:
         for i in range(N):
@@ -45,9 +45,9 @@ def folder(real: Path) -> Path:
 
 
 @pytest.fixture
-def server(program: str, folder: Path) -> Iterator[far.Server]:
-    tls = ["--tls-cert", str(folder / "server.pem"), "--tls-key", str(folder / "server.key")]
-    made = far.Server(program, folder, *tls, "--token-file", str(folder / "token"))
+def server(program: str, directory: Path) -> Iterator[far.Server]:
+    tls = ["--tls-cert", str(directory / "server.pem"), "--tls-key", str(directory / "server.key")]
+    made = far.Server(program, directory, *tls, "--token-file", str(directory / "token"))
     yield made
     made.close()
 
@@ -61,7 +61,7 @@ def loader(server: far.Server) -> Make:
 
     def make(port: int | None = None, **options: Any) -> larder.Loader:
         url = f"https://127.0.0.1:{port or server.port}/flow.yaml"
-        said = {"node": "rows", "batch_size": 4, "token": far.TOKEN, "ca": server.folder / "ca.pem", **options}
+        said = {"node": "rows", "batch_size": 4, "token": far.TOKEN, "ca": server.directory / "ca.pem", **options}
         return larder.Loader(url, **said)
 
     return make
@@ -95,23 +95,23 @@ def test_batches_are_those_of_this_machine(loader: Make, server: far.Server, opt
             ]
             return [len(batches), batches.state_dict()["state"].split(".", 2)[2], said]
 
-    here = larder.Loader(server.folder / "flow.yaml", "rows", **{"batch_size": 4, **options})
+    here = larder.Loader(server.directory / "flow.yaml", "rows", **{"batch_size": 4, **options})
     assert all_of(loader(**options)) == all_of(here)
 
 
 def test_arrays_look_at_what_was_received(loader: Make) -> None:
     with loader(fields=["x", "n"]) as batches:
-        kept = list(batches)
+        cached = list(batches)
         owners = []
         for name in ("x", "n"):
-            owner = kept[0][name]
+            owner = cached[0][name]
             while isinstance(owner.base, np.ndarray):
                 owner = owner.base
             owners.append(owner.base)
         assert isinstance(owners[0], bytearray)
         assert owners[0] is owners[1]
-        kept[0]["x"][:] = -1
-        assert [b["n"].tolist() for b in kept] == [list(range(k, min(k + 4, N))) for k in range(0, N, 4)]
+        cached[0]["x"][:] = -1
+        assert [b["n"].tolist() for b in cached] == [list(range(k, min(k + 4, N))) for k in range(0, N, 4)]
 
 
 def test_states_epochs_and_ranks(loader: Make) -> None:
@@ -148,11 +148,11 @@ def test_break_begins_the_next_epoch(loader: Make) -> None:
 
 
 def test_errors_are_of_the_same_classes(loader: Make, server: far.Server) -> None:
-    (server.folder / "wrong.yaml").write_text("version: 1\nnodes:\n  rows:\n    source: nothing-such\n")
+    (server.directory / "wrong.yaml").write_text("version: 1\nnodes:\n  rows:\n    source: nothing-such\n")
     with pytest.raises(larder.RequestError, match="nobody"):
         len(loader(node="nobody"))
     url = f"https://127.0.0.1:{server.port}/"
-    known: dict[str, Any] = {"node": "rows", "token": far.TOKEN, "ca": server.folder / "ca.pem"}
+    known: dict[str, Any] = {"node": "rows", "token": far.TOKEN, "ca": server.directory / "ca.pem"}
     with pytest.raises(larder.FlowError, match=r"wrong\.yaml:4"):
         len(larder.Loader(url + "wrong.yaml", **known))
     with pytest.raises(larder.RequestError, match="no flow"):
@@ -165,7 +165,7 @@ def test_errors_are_of_the_same_classes(loader: Make, server: far.Server) -> Non
 
 def test_samples_by_number(server: far.Server) -> None:
     url = f"https://localhost:{server.port}/flow.yaml"
-    known: dict[str, Any] = {"token": server.folder / "token", "ca": server.folder / "ca.pem"}
+    known: dict[str, Any] = {"token": server.directory / "token", "ca": server.directory / "ca.pem"}
     with larder.Dataset(url, "rows", fields=["x", "n", "text", "doc"], **known) as dataset:
         assert len(dataset) == N
         assert (dataset[7]["x"].tolist(), dataset[7]["text"], dataset[-1]["doc"]) == (
@@ -184,7 +184,7 @@ def test_samples_by_number(server: far.Server) -> None:
         for thread in threads:
             thread.join()
         assert seen == {k: list(range(k, N, 4)) for k in range(4)}
-        os.truncate(server.folder / "rows.jsonl", 0)  # data that is open does not change for its clients
+        os.truncate(server.directory / "rows.jsonl", 0)  # data that is open does not change for its clients
         assert [int(s["n"]) for s in dataset[10:4:-2]] == [10, 8, 6]
 
 
@@ -197,7 +197,7 @@ def test_tokens(loader: Make, server: far.Server, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(larder.ServerError, match="LARDER_TOKEN"):
         len(loader(token=None))
     monkeypatch.setenv("LARDER_TOKEN", far.TOKEN)
-    assert len(loader(token=None)) == len(loader(token=server.folder / "token")) == 13
+    assert len(loader(token=None)) == len(loader(token=server.directory / "token")) == 13
     assert "not-the-token" not in str(wrong.value)
     for refused in ("two\nlines", "ümlaut"):
         with pytest.raises(larder.RequestError) as said:
@@ -206,25 +206,25 @@ def test_tokens(loader: Make, server: far.Server, monkeypatch: pytest.MonkeyPatc
 
 
 def test_authorities(loader: Make, server: far.Server) -> None:
-    for ca in (server.folder / "other.pem", None):
+    for ca in (server.directory / "other.pem", None):
         with pytest.raises(larder.ServerError, match=r"is not trusted.*ca="):
             len(loader(ca=ca))
     with pytest.raises(larder.RequestError, match="cannot be read"):
-        len(loader(ca=server.folder / "flow.yaml"))
+        len(loader(ca=server.directory / "flow.yaml"))
     with pytest.raises(larder.RequestError, match="cannot be read"):
-        len(loader(certificate=server.folder / "none.pem"))
+        len(loader(certificate=server.directory / "none.pem"))
 
 
-def test_certificates_of_clients(program: str, folder: Path) -> None:
-    tls = ["--tls-cert", str(folder / "server.pem"), "--tls-key", str(folder / "server.key")]
-    server = far.Server(program, folder, *tls, "--client-ca", str(folder / "ca.pem"))
+def test_certificates_of_clients(program: str, directory: Path) -> None:
+    tls = ["--tls-cert", str(directory / "server.pem"), "--tls-key", str(directory / "server.key")]
+    server = far.Server(program, directory, *tls, "--client-ca", str(directory / "ca.pem"))
     try:
         url = f"https://127.0.0.1:{server.port}/flow.yaml"
-        known: dict[str, Any] = {"node": "rows", "batch_size": 4, "ca": folder / "ca.pem"}
-        assert len(larder.Loader(url, **known, certificate=folder / "client-both.pem")) == 13
-        with larder.Loader(url, **known, certificate=(folder / "client.pem", folder / "client.key")) as loader:
+        known: dict[str, Any] = {"node": "rows", "batch_size": 4, "ca": directory / "ca.pem"}
+        assert len(larder.Loader(url, **known, certificate=directory / "client-both.pem")) == 13
+        with larder.Loader(url, **known, certificate=(directory / "client.pem", directory / "client.key")) as loader:
             assert len(pickle.loads(pickle.dumps(loader))) == 13
-        for certificate in (None, (folder / "other.pem", folder / "other.key")):
+        for certificate in (None, (directory / "other.pem", directory / "other.key")):
             with pytest.raises(larder.ServerError, match=rf"127\.0\.0\.1:{server.port}"):
                 len(larder.Loader(url, **known, certificate=certificate))
     finally:
@@ -279,7 +279,7 @@ def test_urls(flow: str, options: dict[str, Any], error: type[Exception], says: 
 
 
 def test_a_killed_server_that_comes_back_loses_and_repeats_nothing(loader: Make, server: far.Server) -> None:
-    with open(server.folder / "rows.jsonl", "w") as file:  # more than the buffers of the system hold
+    with open(server.directory / "rows.jsonl", "w") as file:  # more than the buffers of the system hold
         file.writelines(json.dumps({"n": i, "text": "x" * (1 << 18)}) + "\n" for i in range(N))
     seen = []
     with loader(batch_size=1, window=2) as batches:
@@ -324,8 +324,8 @@ def test_a_server_that_stays_away_is_an_error(
 
 
 def test_a_network_that_breaks_off_loses_and_repeats_nothing(loader: Make, server: far.Server) -> None:
-    chance = random.Random(int(os.environ.get("LARDER_SEED", "1")))
-    network = far.Network(server.port, lambda _: chance.randint(2000, 30000))
+    rng = random.Random(int(os.environ.get("LARDER_SEED", "1")))
+    network = far.Network(server.port, lambda _: rng.randint(2000, 30000))
     try:
         with loader(port=network.port, batch_size=1, fields=["n", "text"]) as batches:
             seen = [(b.epoch, b.samples[0], b["text"][0]) for _ in range(10) for b in batches]
@@ -389,10 +389,12 @@ def wait(condition: Callable[[], bool]) -> None:
 
 
 def test_a_slow_client_costs_the_server_no_memory(loader: Make, server: far.Server) -> None:
-    with open(server.folder / "zeros.npy", "wb") as file:  # a sparse file of 4 GiB
+    with open(server.directory / "zeros.npy", "wb") as file:  # a sparse file of 4 GiB
         np.lib.format.write_array_header_1_0(file, {"descr": "|u1", "fortran_order": False, "shape": (4096, 1 << 20)})
         file.truncate(file.tell() + (4 << 30))
-    (server.folder / "flow.yaml").write_text("version: 1\nnodes:\n  rows: {source: numpy, with: {path: zeros.npy}}\n")
+    (server.directory / "flow.yaml").write_text(
+        "version: 1\nnodes:\n  rows: {source: numpy, with: {path: zeros.npy}}\n"
+    )
 
     def status() -> Any:
         return json.loads(server.status())
@@ -453,7 +455,7 @@ kept = [batch for batch, _ in zip(loader, range(3))]
 print(len(kept))
 """
     url = f"https://127.0.0.1:{server.port}/flow.yaml"
-    assert run(code, url, server.folder / "ca.pem") == (0, b"3\n", b"")
+    assert run(code, url, server.directory / "ca.pem") == (0, b"3\n", b"")
 
 
 def test_a_loader_that_is_gone_leaves_no_thread_and_no_connection(loader: Make, server: far.Server) -> None:
@@ -494,7 +496,7 @@ while times < 30:
 disarm()
 print(len(seen), seen == [(k // 50, k % 50) for k in range(len(seen))])
 """
-    status, out, errors = run(code, f"https://127.0.0.1:{server.port}/flow.yaml", server.folder / "ca.pem")
+    status, out, errors = run(code, f"https://127.0.0.1:{server.port}/flow.yaml", server.directory / "ca.pem")
     assert status == 0, errors
     assert out.endswith(b" True\n"), (out, errors)
 
@@ -515,7 +517,7 @@ def arrow(server: far.Server, token: str = far.TOKEN, **start: Any) -> Any:
     body = json.dumps({"open": open_, "start": {"epochs": 1, **start}}).encode()
     headers = {"Authorization": f"Bearer {token}", "Accept": "application/vnd.apache.arrow.stream"}
     asked = urllib.request.Request(f"https://127.0.0.1:{server.port}/v1/batches", body, headers)
-    context = ssl.create_default_context(cafile=str(server.folder / "ca.pem"))
+    context = ssl.create_default_context(cafile=str(server.directory / "ca.pem"))
     return urllib.request.urlopen(asked, context=context)
 
 
@@ -567,9 +569,9 @@ def test_memory_for_gpus_is_that_of_torch(loader: Make, monkeypatch: pytest.Monk
     monkeypatch.setattr(torch, "empty", unpinned)
     monkeypatch.setattr("larder._batches.pinned.available", lambda: True)
     with loader(fields={"x": None, "n": None, "text": None, "seq": "list"}, pin_memory=True) as batches:
-        kept = list(batches)
+        cached = list(batches)
     assert all(pinned for _, pinned in asked)
-    for k, batch in enumerate(kept):
+    for k, batch in enumerate(cached):
         i = list(range(4 * k, min(4 * k + 4, N)))
         assert (batch["n"].tolist(), batch["x"][:, 1].tolist()) == (i, [2 * n for n in i])
         assert [part.tolist() for part in batch["seq"]] == [list(range(1 + n % 7)) for n in i]

@@ -411,7 +411,9 @@ def test_an_ordered_dict_that_is_a_dataclass_comes_back() -> None:
 
 def test_a_class_that_changed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     module = sys.modules[__name__]
-    kept = {name: encode(value) for name, value in [("Frozen", Frozen(1)), ("Point", Point(1.0)), ("Color", Color.RED)]}
+    cached = {
+        name: encode(value) for name, value in [("Frozen", Frozen(1)), ("Point", Point(1.0)), ("Color", Color.RED)]
+    }
 
     @dataclasses.dataclass
     class Other:
@@ -423,10 +425,10 @@ def test_a_class_that_changed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, cls in [("Frozen", Other), ("Point", Pair), ("Color", Hue), ("Frozen", 7), ("Point", 7), ("Color", 7)]:
         monkeypatch.setattr(module, name, cls)
         with pytest.raises(ResultError, match="of the result"):
-            decode(kept[name])
+            decode(cached[name])
     monkeypatch.delattr(module, "Frozen")
     with pytest.raises(ResultError, match=r"class test_results\.Frozen of the result is not there any more"):
-        decode(kept["Frozen"])
+        decode(cached["Frozen"])
 
 
 # Shared objects
@@ -598,17 +600,17 @@ def test_another_process_reads_and_writes_the_same(seed: str) -> None:
     here = Path(__file__).parent
     search = [str(here), *filter(None, sys.path)]
     environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(search)}
-    kept = [encode(value).hex() for value in PORTABLE]
+    cached = [encode(value).hex() for value in PORTABLE]
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
-        input="\n".join(kept),
+        input="\n".join(cached),
         env=environment,
         capture_output=True,
         text=True,
         check=True,
         timeout=120,
     )
-    assert done.stdout.split() == ["True"] * len(kept) + kept
+    assert done.stdout.split() == ["True"] * len(cached) + cached
 
 
 def test_classes_of_the_program_itself_are_found() -> None:

@@ -72,20 +72,20 @@ def test_tensors_come_back_in_the_order_of_their_dimensions() -> None:
 
 
 def test_a_tensor_is_private_memory(tmp_path: Path) -> None:
-    kept = torch.arange(5000.0)
+    cached = torch.arange(5000.0)
     file = tmp_path / "result"
-    file.write_bytes(encode(kept))
+    file.write_bytes(encode(cached))
     encoded = file.read_bytes()
     for _ in range(2):
         made = decode(encoded)
-        assert torch.equal(made, kept)
+        assert torch.equal(made, cached)
         made += 1
     with open(file, "rb") as opened:
         for access in (mmap.ACCESS_READ, mmap.ACCESS_COPY):
             mapping = mmap.mmap(opened.fileno(), 0, access=access)
             made = decode(mapping)
             made += 1
-            assert torch.equal(made, kept + 1)
+            assert torch.equal(made, cached + 1)
             changed = float.fromhex("0x1p0") == memoryview(mapping)[128:132].cast("f")[0]
             assert changed == (access == mmap.ACCESS_COPY)  # this one is a view of it
             del mapping

@@ -18,7 +18,7 @@ from larder.errors import FlowError
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LARDER_BIN", built())
     monkeypatch.setenv("LARDER_CACHE", str(tmp_path / "cache"))
@@ -75,7 +75,7 @@ def test_a_file_is_read_as_what_it_is() -> None:
         assert flow.fingerprint(name) == larder("flow", str(file), "--fingerprint", f"--only={name}").stdout.strip()
 
 
-def test_texts_variables_and_sweeps(folder: Path) -> None:
+def test_texts_variables_and_sweeps(directory: Path) -> None:
     text = """version: 1
 vars: {w: 8}
 profiles: {big: {w: 64}}
@@ -164,7 +164,7 @@ def test_options_and_wrapping() -> None:
     assert flow.to_yaml() == Flow(node).to_yaml()
 
 
-def test_an_edited_flow_computes_what_one_by_hand_does(folder: Path) -> None:
+def test_an_edited_flow_computes_what_one_by_hand_does(directory: Path) -> None:
     letters = underfolder(path="data", name="letters")
     flow = Flow(
         letters.image_stats(name="stats", keep=True).keep_keys(keys=["stats"], name="only").to_jsonl(path="made")
@@ -183,7 +183,7 @@ def test_an_edited_flow_computes_what_one_by_hand_does(folder: Path) -> None:
     assert made == wanted
 
 
-def test_a_trial_touches_nothing_of_the_flow(folder: Path) -> None:
+def test_a_trial_touches_nothing_of_the_flow(directory: Path) -> None:
     flow = Flow(
         underfolder(path="data", name="in").repeat(times=2).to_underfolder(path="deep/out", name="out"), name="letters"
     )
@@ -194,9 +194,9 @@ def test_a_trial_touches_nothing_of_the_flow(folder: Path) -> None:
     assert Path("trial/out/out").is_dir()
 
 
-def test_a_file_of_another_folder(folder: Path) -> None:
-    (folder / "there").mkdir()
-    (folder / "there" / "data").symlink_to(LETTERS)
+def test_a_file_of_another_folder(directory: Path) -> None:
+    (directory / "there").mkdir()
+    (directory / "there" / "data").symlink_to(LETTERS)
     flow = read(
         "version: 1\nnodes:\n  in: {source: underfolder, with: {path: data}}\n  loose: {map: image-stats, from: in}\n"
         "  only: {map: keep-keys, from: in, with: {keys: [metadata]}}\n"
@@ -205,7 +205,7 @@ def test_a_file_of_another_folder(folder: Path) -> None:
     )
     report = run(flow)
     assert report.status == "ok"
-    assert (folder / "there" / "made.jsonl").exists()
+    assert (directory / "there" / "made.jsonl").exists()
     assert [n.name for n in report.nodes] == ["in", "only", "out"], "what a file would not run was run"
     assert "loose" in flow.nodes
     assert run(edited(flow, lambda e: e.set("out", overwrite="replace"))).status == "ok"
@@ -218,29 +218,29 @@ def test_a_file_of_another_folder(folder: Path) -> None:
     assert flow.nodes["in"] != underfolder(path="data", name="in")
 
 
-def test_an_included_command_starts_where_it_did(folder: Path) -> None:
-    (folder / "inc").mkdir()
-    (folder / "inc" / "in.jsonl").write_text('{"n": 1}\n')
-    (folder / "inc" / "mod.py").write_text("def f(n: int) -> str: return 'theirs'\n")
-    (folder / "mod.py").write_text("def f(n: int) -> str: return 'ours'\n")
-    (folder / "inc" / "i.yaml").write_text(
+def test_an_included_command_starts_where_it_did(directory: Path) -> None:
+    (directory / "inc").mkdir()
+    (directory / "inc" / "in.jsonl").write_text('{"n": 1}\n')
+    (directory / "inc" / "mod.py").write_text("def f(n: int) -> str: return 'theirs'\n")
+    (directory / "mod.py").write_text("def f(n: int) -> str: return 'ours'\n")
+    (directory / "inc" / "i.yaml").write_text(
         "version: 1\nnodes:\n  in: {source: jsonl, with: {path: in.jsonl}}\n"
         '  call: {map: python, from: in, with: {function: "mod:f", items: [n], into: [q]}}\n'
     )
     flow = read("version: 1\ninclude: inc/i.yaml\nnodes:\n  o: {sink: jsonl, from: call, with: {path: o.jsonl}}\n")
     run(flow)
-    assert '"theirs"' in (folder / "o.jsonl").read_text()
+    assert '"theirs"' in (directory / "o.jsonl").read_text()
 
 
-def test_an_epoch_stays_one(folder: Path) -> None:
-    (folder / "in.jsonl").write_text("".join(f'{{"n": {i}}}\n' for i in range(32)))
+def test_an_epoch_stays_one(directory: Path) -> None:
+    (directory / "in.jsonl").write_text("".join(f'{{"n": {i}}}\n' for i in range(32)))
     text = (
         "version: 1\nvars: {epoch: 0}\nnodes:\n  in: {source: jsonl, with: {path: in.jsonl}}\n"
         '  mixed: {op: shuffle, from: in, with: {epoch: "${epoch}"}}\n'
     )
     flow = read(text)
     orders = []
-    for what in (str(folder / "flow.yaml"), flow, flow.edit().flow()):
+    for what in (str(directory / "flow.yaml"), flow, flow.edit().flow()):
         with Loader(what, node="mixed", batch_size=32) as loader:
             orders.append([[int(n) for n in batch["n"]] for _ in range(2) for batch in loader])
     assert orders[0] == orders[1] == orders[2]
@@ -317,7 +317,7 @@ def test_edits_that_are_wrong() -> None:
         edited(flow, lambda e: rewrite.shard(e, "in", 2, 2)).fingerprint()
 
 
-def test_a_large_flow_is_edited(folder: Path) -> None:
+def test_a_large_flow_is_edited(directory: Path) -> None:
     node: Node = underfolder(path="data", name="in")
     for i in range(60):  # every node is reached by very many paths
         node = node.cat(node, name=f"n{i}")
@@ -327,4 +327,4 @@ def test_a_large_flow_is_edited(folder: Path) -> None:
         "few",
         "few",
     ]
-    assert os.listdir(folder) == ["data"]
+    assert os.listdir(directory) == ["data"]

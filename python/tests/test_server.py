@@ -102,14 +102,14 @@ def test_orders(flow: Path) -> None:
 
 
 def test_states_go_on_with_any_number_of_ranks(flow: Path) -> None:
-    chance = random.Random(int(os.environ.get("LARDER_SEED", "1")))
+    rng = random.Random(int(os.environ.get("LARDER_SEED", "1")))
     options: dict[str, Any] = {"shuffle": True, "seed": 5, "batch_size": 3, "fields": ["n"], "last_step": "uneven"}
     with larder.Loader(flow, "rows", **options) as loader:
         whole = [b.samples for _ in range(3) for b in loader]
     seen: list[list[int]] = []
     state: dict[str, Any] | None = None
     while len(seen) < len(whole):
-        ranks, rounds = chance.randint(1, 3), chance.randint(1, 4)
+        ranks, rounds = rng.randint(1, 3), rng.randint(1, 4)
         loaders = [larder.Loader(flow, "rows", rank=r, world_size=ranks, **options) for r in range(ranks)]
         for one in loaders:
             if state is not None:
@@ -198,10 +198,10 @@ def test_files_that_change_while_a_server_is_killed_are_no_part_of_the_same_epoc
 def test_who_keeps_all_batches_gets_all(flow: Path, options: dict[str, Any]) -> None:
     with larder.Loader(flow, "rows", batch_size=1, fields=["x", "n"], **options) as loader:
         with pytest.warns(larder.LarderWarning, match="the program retains"):
-            kept = list(loader)
-        assert [batch["n"].tolist() for batch in kept] == [[n] for n in range(N)]
+            cached = list(loader)
+        assert [batch["n"].tolist() for batch in cached] == [[n] for n in range(N)]
         following = list(loader)  # while all of those are in use
-        assert [batch["x"].tolist() for batch in kept] == [[[n, 2 * n]] for n in range(N)]
+        assert [batch["x"].tolist() for batch in cached] == [[[n, 2 * n]] for n in range(N)]
         assert [batch["n"].tolist() for batch in following] == [[n] for n in range(N)]
 
 
@@ -281,8 +281,8 @@ def test_samples_by_number(flow: Path) -> None:
         assert dataset[-1]["n"] == N - 1
         assert [int(s["n"]) for s in dataset[10:4:-2]] == [10, 8, 6]
         assert [int(s["n"]) for s in dataset.__getitems__([3, 3, -2])] == [3, 3, N - 2]
-        kept = list(dataset)
-        assert [int(s["n"]) for s in kept] == list(range(N))
+        cached = list(dataset)
+        assert [int(s["n"]) for s in cached] == list(range(N))
         for wrong in (N, -N - 1):
             with pytest.raises(IndexError, match="no sample"):
                 dataset[wrong]

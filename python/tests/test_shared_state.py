@@ -45,7 +45,7 @@ def switching() -> Iterator[None]:
     sys.setswitchinterval(before)
 
 
-def kept(module: types.ModuleType, name: str) -> Callable[[int], int]:
+def cached(module: types.ModuleType, name: str) -> Callable[[int], int]:
     if name == "memo":
         return larder.memo(module.one)
     batch = larder.memo_batch(module.many, items="items")
@@ -72,7 +72,7 @@ class Slow:
 @pytest.mark.parametrize("name", ["memo", "memo_batch"])
 def test_a_thread_between_identity_and_publication(module: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """While one thread has identified a function and not yet published the result, others compute correctly."""
-    f = kept(module, name)
+    f = cached(module, name)
     assert f(1) == 2
     where: Any = function if name == "memo" else batch_function
     identify = where.identify
@@ -91,7 +91,7 @@ def test_a_thread_between_identity_and_publication(module: Any, name: str, monke
 
 @pytest.mark.parametrize("name", ["memo", "memo_batch"])
 def test_first_calls_of_threads_after_edits(module: Any, name: str, switching: None) -> None:
-    f = kept(module, name)
+    f = cached(module, name)
     with ThreadPoolExecutor(8) as pool:
         for step in range(40):
             module.STEP = step

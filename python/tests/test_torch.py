@@ -35,17 +35,17 @@ def test_tensors_share_memory_until_the_last_is_gone(serve: Serve) -> None:
         assert view.tolist() == [1, 2]
         for _ in range(50):
             next(iteration)
-        kept = script.handed[0]
-        assert kept not in script.released
+        cached = script.handed[0]
+        assert cached not in script.released
         assert view.tolist() == [1, 2]
         del view
-        while kept not in script.released:
+        while cached not in script.released:
             next(iteration)
 
 
 def test_tensors_of_no_elements(serve: Serve) -> None:
     layout = [{"name": "x", "collation": "stack", "dtype": "float32", "shape": [4, 0], "offset": 0, "bytes": 0}]
-    serve(Script(layout=layout, fill=lambda samples, room: None))
+    serve(Script(layout=layout, fill=lambda samples, space: None))
     with loader() as batches:
         assert next(iter(batches))["x"].shape == (4, 0)
 

@@ -40,7 +40,7 @@ def fresh(real: Path) -> Any:
         yield
 
 
-def kept(factor: float = 2.0, **options: Any) -> Any:
+def cached(factor: float = 2.0, **options: Any) -> Any:
     # The log is not part of its key.
     return larder.memo_batch(Doubler(factor).eval(), items="x", version="1", **options)
 
@@ -52,15 +52,15 @@ def rows(n: int, columns: int = 8) -> Any:
 
 def test_kept_over_restarts() -> None:
     x = rows(16)
-    first = kept()(x)
+    first = cached()(x)
     at = server.address(None)
     subprocess.run([at.program, "serve", "--cache", at.cache, "--socket", at.socket, "--stop"], check=True)
-    assert torch.equal(kept()(x), first)
+    assert torch.equal(cached()(x), first)
     assert CALLS == [16]
 
 
 def test_mixed_hits_in_any_place_and_larger_batches_after_them() -> None:
-    model, x = kept(), rows(64)
+    model, x = cached(), rows(64)
     known = x[torch.randperm(64)[:60]]
     assert torch.equal(model(known), known * 2)
     assert torch.equal(model(x), x * 2)
@@ -71,14 +71,14 @@ def test_mixed_hits_in_any_place_and_larger_batches_after_them() -> None:
 
 
 def test_small_values_are_told_apart() -> None:
-    model = kept()
+    model = cached()
     for x in ([[0.10, 0.20, 0.05]], [[0.30, 0.45, 0.20]], [[0.0, 0.0, 0.0]], [[-0.0, 0.0, 0.0]]):
         assert torch.equal(model(torch.tensor(x)), torch.tensor(x) * 2)
     assert CALLS == [1, 1, 1, 1]
 
 
 def test_values_that_add_up_to_the_same_are_told_apart() -> None:
-    model = kept()
+    model = cached()
     swapped = torch.arange(32.0).reshape(1, 32)
     other = swapped.clone()
     other[0, 0], other[0, 15] = swapped[0, 15], swapped[0, 0]
@@ -91,7 +91,7 @@ def test_values_that_add_up_to_the_same_are_told_apart() -> None:
 
 
 def test_values_between_those_that_are_looked_at() -> None:
-    model, x = kept(), torch.rand(1, 3, 64, 64)
+    model, x = cached(), torch.rand(1, 3, 64, 64)
     y = x.clone()
     y.view(-1)[1::2] += 1
     assert torch.equal(model(x), x * 2)
@@ -99,7 +99,7 @@ def test_values_between_those_that_are_looked_at() -> None:
 
 
 def test_other_arguments_count_by_their_places_and_names() -> None:
-    model, x = kept(), rows(1)
+    model, x = cached(), rows(1)
     for more in ((1, 2), (2, 1), (3, 3), (7, 7), (3,), (3.0,), ()):
         assert torch.equal(model(x, *more), Doubler().eval()(x, *more))
     assert len(CALLS) == 2 * 7
@@ -108,7 +108,7 @@ def test_other_arguments_count_by_their_places_and_names() -> None:
 def test_instances_are_told_apart_by_what_they_hold() -> None:
     x = rows(2)
     for factor in (2.0, 3.0, 2.0):
-        assert torch.equal(kept(factor)(x), x * factor)
+        assert torch.equal(cached(factor)(x), x * factor)
     assert CALLS == [2, 2]
 
 
@@ -121,7 +121,7 @@ def test_other_weights_in_the_same_module() -> None:
 
 
 def test_results_are_not_written_over_by_the_next_call() -> None:
-    model = kept()
+    model = cached()
     first, second = rows(4), rows(5)
     a = model(first)
     model(second)
@@ -133,7 +133,7 @@ def test_results_are_not_written_over_by_the_next_call() -> None:
 
 
 def test_types_of_elements_are_told_apart() -> None:
-    model, x = kept(), torch.ones(1, 4)
+    model, x = cached(), torch.ones(1, 4)
     for kind in (torch.float32, torch.float64, torch.bfloat16):
         got = model(x.to(kind))
         assert got.dtype == kind
@@ -141,7 +141,7 @@ def test_types_of_elements_are_told_apart() -> None:
 
 
 def test_equal_rows_of_a_batch_are_computed_once() -> None:
-    assert torch.equal(kept()(torch.ones(3, 4)), torch.full((3, 4), 2.0))
+    assert torch.equal(cached()(torch.ones(3, 4)), torch.full((3, 4), 2.0))
     assert CALLS == [1]
 
 
@@ -149,7 +149,7 @@ def test_the_cache_keeps_to_its_size(monkeypatch: pytest.MonkeyPatch, real: Path
     monkeypatch.setenv("LARDER_CACHE_SIZE", "4MiB")
     for session in range(4):
         x = torch.rand(300, 1024) + session
-        assert torch.equal(kept()(x), x * 2)
+        assert torch.equal(cached()(x), x * 2)
         at = server.address(None)
         subprocess.run([at.program, "serve", "--cache", at.cache, "--socket", at.socket, "--stop"], check=True)
     files = [f.stat().st_blocks * 512 for f in (real / "cache").rglob("*") if f.is_file()]
@@ -161,5 +161,5 @@ def test_near_equal_rows_have_results_of_their_own() -> None:
     x = base.repeat(1024, 1)
     for row in range(1024):
         x[row, row] = torch.nextafter(x[row, row], torch.tensor(2.0))
-    assert torch.equal(kept()(x), x * 2)
+    assert torch.equal(cached()(x), x * 2)
     assert CALLS == [1024]

@@ -16,25 +16,27 @@ ASK = "\nprint(load(1)[0], load.executions)\n"
 IMPORT = "from {module} import load" + ASK
 
 
-def project(folder: Path, what: str, *, name: str = "", module: str = "own/loads.py") -> Path:
+def project(directory: Path, what: str, *, name: str = "", module: str = "own/loads.py") -> Path:
     """Write a program with one function with a version, in a project that may have a name."""
-    file = folder / module
+    file = directory / module
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(TEXT.format(what=what))
     if name:
-        (folder / "pyproject.toml").write_text(f"[project]\nname = {name!r}\n")
-    return folder
+        (directory / "pyproject.toml").write_text(f"[project]\nname = {name!r}\n")
+    return directory
 
 
-def run(folder: Path, command: Sequence[str]) -> str:
-    paths = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+def run(directory: Path, command: Sequence[str]) -> str:
+    paths = os.pathsep.join([str(directory), *filter(None, [os.environ.get("PYTHONPATH")])])
     env = {**os.environ, "PYTHONPATH": paths}
-    done = subprocess.run([sys.executable, *command], cwd=folder, env=env, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, *command], cwd=directory, env=env, capture_output=True, text=True, check=True
+    )
     return done.stdout.strip()
 
 
-def asked(folder: Path, module: str = "own.loads") -> str:
-    return run(folder, ["-c", IMPORT.format(module=module)])
+def asked(directory: Path, module: str = "own.loads") -> str:
+    return run(directory, ["-c", IMPORT.format(module=module)])
 
 
 def test_a_package_elsewhere_has_the_same_keys(real: Path, tmp_path: Path) -> None:
@@ -53,10 +55,10 @@ def test_packages_of_two_projects_are_two(real: Path, tmp_path: Path) -> None:
 def test_modules_and_scripts_of_a_project_are_found_elsewhere(real: Path, tmp_path: Path) -> None:
     first, second = (project(tmp_path / n, "a", name="one", module="loads.py") for n in ("first", "second"))
     assert [asked(first, "loads"), asked(second, "loads")] == ["a 1", "a 0"]
-    for folder in (first, second):
-        (folder / "tools").mkdir()
-        for file in (folder / "script.py", folder / "tools" / "script.py"):
-            file.write_text(TEXT.format(what=str(file.relative_to(folder))) + ASK)
+    for directory in (first, second):
+        (directory / "tools").mkdir()
+        for file in (directory / "script.py", directory / "tools" / "script.py"):
+            file.write_text(TEXT.format(what=str(file.relative_to(directory))) + ASK)
     scripts = ["script.py", "tools/script.py"]
     assert [run(first, [s]) for s in scripts] == ["script.py 1", "tools/script.py 1"]
     assert [run(second, [s]) for s in scripts] == ["script.py 0", "tools/script.py 0"]
@@ -64,10 +66,10 @@ def test_modules_and_scripts_of_a_project_are_found_elsewhere(real: Path, tmp_pa
 
 def test_modules_and_scripts_of_no_project_are_their_files(real: Path, tmp_path: Path) -> None:
     for what in ("first", "second"):
-        folder = project(tmp_path / what, what, module="loads.py")
-        (folder / "main.py").write_text(TEXT.format(what=what) + ASK)
-        assert asked(folder, "loads") == f"{what} 1"
-        assert run(folder, ["main.py"]) == f"{what} 1"
+        directory = project(tmp_path / what, what, module="loads.py")
+        (directory / "main.py").write_text(TEXT.format(what=what) + ASK)
+        assert asked(directory, "loads") == f"{what} 1"
+        assert run(directory, ["main.py"]) == f"{what} 1"
     (tmp_path / "first" / "main.py").write_text(TEXT.format(what="edited") + ASK)
     assert run(tmp_path / "first", ["main.py"]) == "first 0"
 

@@ -88,12 +88,12 @@ def test_a_warning_in_a_thread_of_the_package_names_the_function(
 
 
 def test_a_warning_is_said_once_for_each_line(real: Path) -> None:
-    kept = larder.memo(draws)
+    cached = larder.memo(draws)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         for _ in range(3):
-            kept(1)
-        kept(1)
+            cached(1)
+        cached(1)
     assert len(caught) == 2
 
 

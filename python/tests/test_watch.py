@@ -78,8 +78,8 @@ async def later(path: larder.File) -> str:
 @pytest.fixture
 def files(tmp_path: Path, real: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
     """Two files, and a cache without results for them."""
-    kept: list[Any] = [read, words, sums, rows, with_more, kept_more, in_a_thread, later]
-    for function in kept:
+    cached: list[Any] = [read, words, sums, rows, with_more, kept_more, in_a_thread, later]
+    for function in cached:
         monkeypatch.setitem(globals(), function.__name__, larder.memo(function.__wrapped__))
     one, two = tmp_path / "data.txt", tmp_path / "data.more"
     one.write_text("1 2")
@@ -188,10 +188,10 @@ def test_methods_read_the_files_that_they_are_given(files: tuple[Path, Path]) ->
         return reader.load(path)
 
     one = larder.File(files[0])
-    kept = Reader.__dict__["read"]
-    before = kept.executions
+    cached = Reader.__dict__["read"]
+    before = cached.executions
     assert Reader("a").read(one) == Reader("a").read(one) == "a1 2"
-    assert kept.executions == before + 1
+    assert cached.executions == before + 1
     assert by_object(Reader("b"), one) == by_object(Reader("b"), one) == "b1 2"
     assert by_object.executions == 1
 

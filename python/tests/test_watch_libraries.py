@@ -58,7 +58,7 @@ print("executions", f.executions)
 
 
 @pytest.mark.parametrize(
-    ("body", "kept"),
+    ("body", "cached"),
     [
         ("lib.lazily('lists')", True),
         ("lib.lazily('configured')", True),
@@ -67,7 +67,7 @@ print("executions", f.executions)
         ("lib.reader.listed()", False),
     ],
 )
-def test_what_a_library_reads(body: str, kept: bool, real: Path, tmp_path: Path) -> None:
+def test_what_a_library_reads(body: str, cached: bool, real: Path, tmp_path: Path) -> None:
     site = tmp_path / "site-packages"
     for name, text in _LIBRARY.items():
         (site / name).parent.mkdir(parents=True, exist_ok=True)
@@ -86,5 +86,5 @@ def test_what_a_library_reads(body: str, kept: bool, real: Path, tmp_path: Path)
         subprocess.run([sys.executable, str(program)], env=environment, capture_output=True, text=True, check=True)
         for _ in range(2)
     ]
-    assert [one.stdout for one in said] == ["executions 1\n", f"executions {int(not kept)}\n"]
-    assert all(("it read" in one.stderr) is not kept for one in said), said[0].stderr
+    assert [one.stdout for one in said] == ["executions 1\n", f"executions {int(not cached)}\n"]
+    assert all(("it read" in one.stderr) is not cached for one in said), said[0].stderr

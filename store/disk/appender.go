@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/store/disk/internal/format"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 )
 
 const (
@@ -34,7 +34,7 @@ type appender struct {
 
 	mu         sync.Mutex
 	pack       *pack          // nil before the first record
-	file       *medium.File   // of pack, open for writing, locked
+	file       *vfs.File      // of pack, open for writing, locked
 	end        int64          // where the next record goes
 	entries    []format.Entry // all records in pack
 	buf        []byte         // bytes to write there
@@ -180,7 +180,7 @@ func (a *appender) writeStaged() error {
 		// Readers wait for the rest of a record that is cut off here until another one
 		// overwrites it.
 		_ = a.file.Truncate(a.end)
-		return medium.StoreError(err)
+		return vfs.StoreError(err)
 	}
 	a.entries = append(a.entries, staged...)
 	a.s.index.insert(a.pack, a.entries[len(a.entries)-len(staged):])
@@ -241,13 +241,13 @@ func (a *appender) makeReady(n int64) error {
 	}
 	if a.pack != nil && (a.pack.gone.Load() || a.end > 0 && a.end+n > a.s.packBytes) {
 		if err := a.leave(!a.pack.gone.Load()); err != nil {
-			return medium.StoreError(err)
+			return vfs.StoreError(err)
 		}
 	}
 	if a.pack != nil {
 		return nil
 	}
-	v := &a.s.folder
+	v := &a.s.directory
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, p := range v.growing {
@@ -285,7 +285,7 @@ func (a *appender) adopt(p *pack, n int64) bool {
 }
 
 // cut removes the bytes after the records of a pack, which is locked and size bytes long.
-func (s *Store) cut(p *pack, file *medium.File, found format.Scan, size int64) error {
+func (s *Store) cut(p *pack, file *vfs.File, found format.Scan, size int64) error {
 	if found.End == size {
 		return nil
 	}
@@ -296,7 +296,7 @@ func (s *Store) cut(p *pack, file *medium.File, found format.Scan, size int64) e
 }
 
 // lockPack opens p for writing if no other process writes to it.
-func (s *Store) lockPack(p *pack) (*medium.File, error) {
+func (s *Store) lockPack(p *pack) (*vfs.File, error) {
 	file, err := s.files.OpenFile(p.path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
@@ -313,13 +313,13 @@ func (s *Store) lockPack(p *pack) (*medium.File, error) {
 func (a *appender) create() error {
 	for {
 		p, file, err := a.s.createPack()
-		if errors.Is(err, medium.ErrLocked) {
+		if errors.Is(err, vfs.ErrLocked) {
 			continue
 		}
 		if err != nil {
-			return medium.StoreError(err)
+			return vfs.StoreError(err)
 		}
-		v := &a.s.folder
+		v := &a.s.directory
 		if v.packs == nil {
 			v.packs = make(map[uint64]*pack)
 		}
@@ -331,13 +331,13 @@ func (a *appender) create() error {
 	}
 }
 
-// createPack makes a new pack and locks it, or returns medium.ErrLocked.
-func (s *Store) createPack() (p *pack, file *medium.File, err error) {
+// createPack makes a new pack and locks it, or returns vfs.ErrLocked.
+func (s *Store) createPack() (p *pack, file *vfs.File, err error) {
 	if err := s.files.Mark(); err != nil {
 		return nil, nil, err
 	}
-	id := medium.RandomID()
-	p = newPack(id, s.files.Path(medium.Packs, packName(id)))
+	id := vfs.RandomID()
+	p = newPack(id, s.files.Path(vfs.Packs, packName(id)))
 	file, err = s.files.OpenIn(p.path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return nil, nil, err
@@ -355,19 +355,19 @@ func (s *Store) createPack() (p *pack, file *medium.File, err error) {
 	return p, file, nil
 }
 
-// openEmpty opens for reading a pack that was just locked. It returns medium.ErrLocked if
+// openEmpty opens for reading a pack that was just locked. It returns vfs.ErrLocked if
 // another process had the pack before.
-func (p *pack) openEmpty(files *medium.Folder) error {
+func (p *pack) openEmpty(files *vfs.Directory) error {
 	f, err := files.OpenFile(p.path, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return medium.ErrLocked
+		return vfs.ErrLocked
 	}
 	if err != nil {
 		return err
 	}
 	info, err := f.Stat()
 	if err == nil && info.Size() > 0 {
-		err = medium.ErrLocked
+		err = vfs.ErrLocked
 	}
 	if err != nil {
 		return errors.Join(err, f.Close())
@@ -376,7 +376,7 @@ func (p *pack) openEmpty(files *medium.Folder) error {
 	return nil
 }
 
-func (a *appender) take(p *pack, file *medium.File, entries []format.Entry) {
+func (a *appender) take(p *pack, file *vfs.File, entries []format.Entry) {
 	p.own.Store(true)
 	a.pack, a.file, a.end, a.entries = p, file, p.end, entries
 	a.undurable, a.newName = false, true
@@ -394,7 +394,7 @@ func (a *appender) leave(seal bool) error {
 			a.s.files.Report(p.path, "cannot finish a pack", cerr)
 		}
 	}
-	v := &a.s.folder
+	v := &a.s.directory
 	v.mu.Lock()
 	p.end, p.size, p.mtime = a.end, a.end, 0
 	p.own.Store(false)

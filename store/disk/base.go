@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/larder-data/larder/store/disk/internal/format"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 )
 
 const mergedFile = "packs.idx"
@@ -21,7 +21,7 @@ type base struct {
 }
 
 // openBase maps the file of a merged index, or reads it if mapping fails.
-func openBase(files *medium.Folder, path string) (*base, error) {
+func openBase(files *vfs.Directory, path string) (*base, error) {
 	data, release, err := files.Map(path)
 	if err != nil {
 		return nil, err

@@ -14,7 +14,7 @@ import (
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 	"github.com/larder-data/larder/store/storetest"
 )
 
@@ -127,7 +127,7 @@ func BenchmarkSmall(b *testing.B) {
 			if err := s.writer.release(); err != nil {
 				b.Fatal(err)
 			}
-			held, err := medium.TreeSize(s.files.Path(medium.Packs))
+			held, err := vfs.TreeSize(s.files.Path(vfs.Packs))
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -138,9 +138,9 @@ func BenchmarkSmall(b *testing.B) {
 		for _, get := range []string{"single", "many"} {
 			b.Run("Get/"+get+"/put/"+put, func(b *testing.B) {
 				s := open(b, Options{Dir: b.TempDir(), MaxBytes: -1})
-				const kept = 64 * many
-				keys := make([]key.Key, kept)
-				for i := 0; i < kept; i += many {
+				const stored = 64 * many
+				keys := make([]key.Key, stored)
+				for i := 0; i < stored; i += many {
 					records := similarFrom(i, many)
 					for j := range records {
 						keys[i+j] = records[j].Key
@@ -152,7 +152,7 @@ func BenchmarkSmall(b *testing.B) {
 				b.ReportAllocs()
 				b.ResetTimer()
 				for i := 0; i < b.N; i += many {
-					if err := gets[get](s, keys[i%kept:][:many]); err != nil {
+					if err := gets[get](s, keys[i%stored:][:many]); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -172,8 +172,8 @@ func BenchmarkPutAtCap(b *testing.B) {
 func benchmarkPutAtCap(b *testing.B, limit int64) {
 	const size, known = 64 << 10, 20_000
 	var syncs, longest, over atomic.Int64
-	s, err := openOn(Options{Dir: b.TempDir(), MaxBytes: limit}, func(op medium.Op, _ string) error {
-		if op == medium.OpSync {
+	s, err := openOn(Options{Dir: b.TempDir(), MaxBytes: limit}, func(op vfs.Op, _ string) error {
+		if op == vfs.OpSync {
 			syncs.Add(1)
 		}
 		return nil
@@ -205,7 +205,7 @@ func benchmarkPutAtCap(b *testing.B, limit int64) {
 			began := time.Now()
 			put(i)
 			most(&longest, int64(time.Since(began)))
-			most(&over, s.room.held.Load()-s.limit)
+			most(&over, s.space.held.Load()-s.limit)
 		}
 	})
 	b.ReportMetric(float64(syncs.Load())/float64(b.N), "syncs/op")

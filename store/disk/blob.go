@@ -13,13 +13,13 @@ import (
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store/disk/internal/format"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 )
 
 // blobPath returns the path of the blob with a digest: its SHA-256, in 256 directories.
 func (s *Store) blobPath(d key.Digest) string {
 	name := hex.EncodeToString(d[1:])
-	return s.files.Dir + sep + medium.Blobs + sep + name[:2] + sep + name
+	return s.files.Dir + sep + vfs.Blobs + sep + name[:2] + sep + name
 }
 
 const sep = string(filepath.Separator)
@@ -36,7 +36,7 @@ func (s *Store) readBlob(h *format.Header) (payload []byte, mapped bool, err err
 		return payload, mapped, nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		s.files.SetAside(path, err)
+		s.files.Quarantine(path, err)
 	}
 	return nil, false, fmt.Errorf("blob %x: %w", h.Ref[1:], err)
 }
@@ -111,7 +111,7 @@ func (s *Store) hasBlob(h *format.Header) bool {
 	path := s.blobPath(h.Ref)
 	err := s.checkFile(path, int64(h.Size), h.Sum)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.files.SetAside(path, err)
+		s.files.Quarantine(path, err)
 	}
 	return err == nil
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/larder-data/larder/store"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 	"github.com/larder-data/larder/store/storetest"
 )
 
@@ -27,7 +27,7 @@ func TestEqualPayloadsAreOneFile(t *testing.T) {
 				t.Errorf("%d bytes came back as %d, %v", size, len(r.Payload), err)
 			}
 		}
-		blobs, err := filepath.Glob(filepath.Join(dir, medium.Blobs, "*", "*"))
+		blobs, err := filepath.Glob(filepath.Join(dir, vfs.Blobs, "*", "*"))
 		if err != nil || len(blobs) != i+1 {
 			t.Errorf("%d payloads are %d files, %v", i+1, len(blobs), err)
 		}

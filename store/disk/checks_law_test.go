@@ -17,7 +17,7 @@ import (
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk/internal/format"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 	"github.com/larder-data/larder/store/storetest"
 )
 
@@ -133,7 +133,7 @@ func TestDamagedIndexCostsNothing(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, mergedFile)); err != nil { // or no other would be read
 		t.Fatal(err)
 	}
-	indexes, err := filepath.Glob(filepath.Join(dir, medium.Packs, "*"+indexSuffix))
+	indexes, err := filepath.Glob(filepath.Join(dir, vfs.Packs, "*"+indexSuffix))
 	if err != nil || len(indexes) == 0 {
 		t.Fatal(indexes, err)
 	}
@@ -202,12 +202,12 @@ func TestMovedRecordsAreChecked(t *testing.T) {
 	}
 }
 
-// TestCloseMakesRoom checks that a run that exceeds the limit with its last write leaves no more than the limit.
-func TestCloseMakesRoom(t *testing.T) {
+// TestCloseMakesSpace checks that a run that exceeds the limit with its last write leaves no more than the limit.
+func TestCloseMakesSpace(t *testing.T) {
 	for range 5 {
 		o := Options{Dir: t.TempDir(), MaxBytes: 200_000}
 		s := open(t, o)
-		for i := 0; s.room.held.Load() <= o.MaxBytes; i++ {
+		for i := 0; s.space.held.Load() <= o.MaxBytes; i++ {
 			if err := s.Put(t.Context(), store.Record{Key: storetest.Key(i), Payload: storetest.Payload(uint64(i), 10_000)}); err != nil {
 				t.Fatal(err)
 			}
@@ -236,7 +236,7 @@ func (h hooked) Err() error {
 // fill puts records of 10 KB each, from the given one on, until the limit is exceeded.
 func fill(t *testing.T, s *Store, from int) {
 	t.Helper()
-	for i := from; s.room.held.Load() <= s.limit; i++ {
+	for i := from; s.space.held.Load() <= s.limit; i++ {
 		mustPut(t, s, store.Record{Key: storetest.Key(i), Payload: storetest.Payload(uint64(i), 10_000)})
 	}
 }
@@ -254,7 +254,7 @@ func wantWithin(t *testing.T, o Options) {
 func TestCloseEvictsWhatCameDuringAnEviction(t *testing.T) {
 	o := Options{Dir: t.TempDir(), MaxBytes: 200_000}
 	s := open(t, o)
-	s.room.due = true // so housekeep does not evict as well
+	s.space.due = true // so housekeep does not evict as well
 	fill(t, s, 0)
 	impatient, cancel := context.WithCancel(t.Context())
 	cancel() // else Put waits for the eviction
@@ -266,10 +266,10 @@ func TestCloseEvictsWhatCameDuringAnEviction(t *testing.T) {
 		}
 	})
 	s.evict(hooked{t.Context(), more}, 0)
-	if held := s.room.held.Load(); held <= o.MaxBytes {
+	if held := s.space.held.Load(); held <= o.MaxBytes {
 		t.Fatalf("only %d bytes are held: nothing is left to do", held)
 	}
-	s.room.done()
+	s.space.done()
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -278,10 +278,10 @@ func TestCloseEvictsWhatCameDuringAnEviction(t *testing.T) {
 
 // evicted waits for the end of one more eviction in the background.
 func evicted(s *Store) {
-	s.room.mu.Lock()
-	defer s.room.mu.Unlock()
-	for ended := s.room.ended; s.room.ended == ended; s.room.changed.Wait() {
-		s.room.want()
+	s.space.mu.Lock()
+	defer s.space.mu.Unlock()
+	for ended := s.space.ended; s.space.ended == ended; s.space.changed.Wait() {
+		s.space.want()
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store/disk/internal/format"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 )
 
 // manySmall is how many unfinished packs are left alone: each adds a lookup to every miss.
@@ -31,7 +31,7 @@ func (s *Store) Collect(ctx context.Context, limit int64) (freed int64, err erro
 
 // collect is Collect, and also returns how many bytes it had to leave, without those put
 // while it ran. Up to spare bytes of dead records may stay in addition. It returns
-// medium.ErrLocked if another process collects for longer than patience, unless patience is
+// vfs.ErrLocked if another process collects for longer than patience, unless patience is
 // 0.
 func (s *Store) collect(ctx context.Context, limit, spare int64, patience time.Duration) (freed, left int64, err error) {
 	unlock, err := s.lockCollect(ctx, patience)
@@ -45,7 +45,7 @@ func (s *Store) collect(ctx context.Context, limit, spare int64, patience time.D
 		more, least, err := c.run(ctx)
 		freed, left = freed+more, least+c.swelled()
 		if err != nil {
-			return freed, left, fmt.Errorf("store: collect %s: %w", s.files.Dir, medium.StoreError(err))
+			return freed, left, fmt.Errorf("store: collect %s: %w", s.files.Dir, vfs.StoreError(err))
 		}
 		if c.swelled() <= 0 || c.evicted == 0 || left <= limit {
 			return freed, left, nil
@@ -55,17 +55,17 @@ func (s *Store) collect(ctx context.Context, limit, spare int64, patience time.D
 
 // lockCollect allows one goroutine of one process to collect at a time.
 func (s *Store) lockCollect(ctx context.Context, patience time.Duration) (unlock func(), err error) {
-	file, err := s.files.OpenLock(medium.CollectFile)
+	file, err := s.files.OpenLock(vfs.CollectFile)
 	if err != nil {
-		return nil, fmt.Errorf("store: %w", medium.StoreError(err))
+		return nil, fmt.Errorf("store: %w", vfs.StoreError(err))
 	}
 	waiting := ctx
 	if patience > 0 {
 		var cancel context.CancelFunc
-		waiting, cancel = context.WithTimeoutCause(ctx, patience, medium.ErrLocked)
+		waiting, cancel = context.WithTimeoutCause(ctx, patience, vfs.ErrLocked)
 		defer cancel()
 	}
-	err = medium.Retry(waiting, file.TryLock)
+	err = vfs.Retry(waiting, file.TryLock)
 	if err == nil || errors.Is(err, errors.ErrUnsupported) {
 		s.collecting.Lock()
 		return func() {
@@ -114,7 +114,7 @@ type collectedPack struct {
 	pack    *pack
 	bytes   int64 // with the index
 	sealed  bool
-	lock    *medium.File // nil if it could not be locked
+	lock    *vfs.File // nil if it could not be locked
 	entries []format.Entry
 	shares  []uint32 // size of each if it is in a group; nil if none is
 	live    int64    // bytes that stay, with their part of an index
@@ -210,7 +210,7 @@ func (c *collection) run(ctx context.Context) (freed, left int64, err error) {
 	if err == nil {
 		s.remerge()
 		err = errors.Join(s.sweepPacks(), s.sweepBlobs(c.blobs), s.compactTouches(s.index.knows))
-		s.mapped.LetGo()
+		s.mapped.DropFromMemory()
 	}
 	after, merr := s.look()
 	return max(before-after, 0), left, errors.Join(err, merr)
@@ -218,7 +218,7 @@ func (c *collection) run(ctx context.Context) (freed, left int64, err error) {
 
 // survey reads what every pack holds. It skips packs that it cannot read.
 func (c *collection) survey() {
-	for _, p := range c.s.folder.all() {
+	for _, p := range c.s.directory.all() {
 		cp := &collectedPack{pack: p}
 		if lock, err := c.s.lockPack(p); err == nil {
 			cp.lock = lock
@@ -345,7 +345,7 @@ func (c *collection) candidates() []candidate {
 				continue
 			}
 			used := s.touches.used(s, e.FP, e.Stamp)
-			one.used, one.worth = used.UnixNano(), infoOf(&h, used).Worth(now)
+			one.used, one.worth = used.UnixNano(), infoOf(&h, used).EvictionPriority(now)
 			all = append(all, one)
 		}
 	}

@@ -107,7 +107,7 @@ func TestUsesAreMergedAcrossSessions(t *testing.T) {
 	})
 }
 
-func TestCapIsKeptUnderContinuousWriting(t *testing.T) {
+func TestCapIsCachedUnderContinuousWriting(t *testing.T) {
 	for _, size := range []int{300, 20_000} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			const limit = 1 << 20
@@ -201,8 +201,8 @@ func TestEvictionDoesNotResurrect(t *testing.T) {
 	}
 }
 
-// TestSweepBesidePutOfTheSameBlob checks that a blob that Collect finds unreferenced may get a record at that moment.
-func TestSweepBesidePutOfTheSameBlob(t *testing.T) {
+// TestSweepNextToPutOfTheSameBlob checks that a blob that Collect finds unreferenced may get a record at that moment.
+func TestSweepNextToPutOfTheSameBlob(t *testing.T) {
 	dir := t.TempDir()
 	o := small(dir)
 	a, b := open(t, o), open(t, o)
@@ -341,8 +341,8 @@ func TestManyWritersKeepTheCap(t *testing.T) {
 }
 
 // filesIn returns the bytes of the files in a directory, which may change during the walk.
-func filesIn(t *testing.T, folder string) (bytes int64) {
-	err := filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error {
+func filesIn(t *testing.T, dir string) (bytes int64) {
+	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) || err == nil && e.IsDir() {
 			return nil
 		}

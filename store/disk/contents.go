@@ -21,7 +21,7 @@ func (s *Store) contents(p *pack, from int64) (found format.Scan, info os.FileIn
 		found, err = p.Scan(from, info.Size())
 	}
 	if indexErr != nil && !os.IsNotExist(indexErr) {
-		s.files.SetAside(p.indexPath(), indexErr)
+		s.files.Quarantine(p.indexPath(), indexErr)
 	}
 	return found, info, err
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk/internal/format"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 	"github.com/larder-data/larder/store/storetest"
 )
 
@@ -46,7 +46,7 @@ func appendForever(s *Store, args []string) error {
 type crash struct {
 	t      *testing.T
 	dir    string
-	chance *rand.Rand
+	random *rand.Rand
 	said   []string
 	acked  int
 	hit    map[int]bool // records that damage may have lost
@@ -56,12 +56,12 @@ type crash struct {
 // records outside the damage must exist, and damaged ones be right or missing. Opening the store reads only existing
 // data.
 func TestCrashesLoseNothingElse(t *testing.T) {
-	chance := testrand.Chance(t)
+	random := testrand.New(t)
 	for range testrand.Rounds(3, 200) {
-		c := &crash{t: t, dir: t.TempDir(), chance: chance, hit: make(map[int]bool)}
-		for range 1 + chance.IntN(4) {
+		c := &crash{t: t, dir: t.TempDir(), random: random, hit: make(map[int]bool)}
+		for range 1 + random.IntN(4) {
 			c.write()
-			for range chance.IntN(3) {
+			for range random.IntN(3) {
 				c.damage()
 			}
 			c.check()
@@ -78,9 +78,9 @@ func (c *crash) say(format string, args ...any) {
 
 // write has writers put records, and kills them.
 func (c *crash) write() {
-	each := 1 + c.chance.IntN(20)
+	each := 1 + c.random.IntN(20)
 	cmd, out := child(c.t, c.dir, "append", c.acked, each)
-	for range 1 + c.chance.IntN(60) {
+	for range 1 + c.random.IntN(60) {
 		if _, err := out.ReadString('\n'); err != nil {
 			c.t.Fatal(err)
 		}
@@ -100,11 +100,11 @@ func (c *crash) write() {
 
 // damage damages a pack, and records which records it hits.
 func (c *crash) damage() {
-	packs, err := filepath.Glob(filepath.Join(c.dir, medium.Packs, "*"+packSuffix))
+	packs, err := filepath.Glob(filepath.Join(c.dir, vfs.Packs, "*"+packSuffix))
 	if err != nil || len(packs) == 0 {
 		c.t.Fatalf("no packs, %v", err)
 	}
-	path := packs[c.chance.IntN(len(packs))]
+	path := packs[c.random.IntN(len(packs))]
 	id, _ := strconv.ParseUint(strings.TrimSuffix(filepath.Base(path), packSuffix), 16, 64)
 	info, err := os.Stat(path)
 	if err == nil && info.Size() > few {
@@ -121,18 +121,18 @@ func (c *crash) damage() {
 	size := int64(len(b))
 	hit := format.Extent{From: size, To: size}
 	err = os.Chmod(path, 0o644)
-	at := c.chance.Int64N(size + 1)
-	switch c.chance.IntN(4) {
+	at := c.random.Int64N(size + 1)
+	switch c.random.IntN(4) {
 	case 0:
 		hit.From = at
 		err = errors.Join(err, os.Truncate(path, at))
 	case 1:
-		hit = format.Extent{From: at, To: min(size, at+c.chance.Int64N(20_000))}
+		hit = format.Extent{From: at, To: min(size, at+c.random.Int64N(20_000))}
 		err = errors.Join(err, punch(path, []format.Extent{hit}))
 	case 2:
-		err = errors.Join(err, os.Truncate(path, size+c.chance.Int64N(1<<38)))
+		err = errors.Join(err, os.Truncate(path, size+c.random.Int64N(1<<38)))
 	case 3:
-		garbage := storetest.Payload(c.chance.Uint64(), c.chance.IntN(100_000))
+		garbage := storetest.Payload(c.random.Uint64(), c.random.IntN(100_000))
 		copy(garbage, "LARDREC\x01")
 		err = errors.Join(err, os.WriteFile(path, append(b, garbage...), 0o644))
 	}
@@ -172,7 +172,7 @@ func (c *crash) check() {
 		}
 	}
 	c.hit = make(map[int]bool)
-	if c.chance.IntN(3) == 0 {
+	if c.random.IntN(3) == 0 {
 		if _, err := s.Collect(c.t.Context(), 1<<50); err != nil {
 			c.t.Error(err)
 		}

@@ -20,7 +20,7 @@ import (
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk/internal/format"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 	"github.com/larder-data/larder/store/storetest"
 )
 
@@ -78,8 +78,8 @@ func files(t *testing.T, dir string) (paths []string) {
 	return paths
 }
 
-// copyFolder copies a directory, and which packs are sealed.
-func copyFolder(t *testing.T, from, to string) {
+// copyDir copies a directory, and which packs are sealed.
+func copyDir(t *testing.T, from, to string) {
 	t.Helper()
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		t.Fatal(err)
@@ -100,12 +100,12 @@ func copyFolder(t *testing.T, from, to string) {
 // and the store continues.
 func TestDamageIsAMiss(t *testing.T) {
 	dir := sample(t)
-	chance, sound, all := testrand.Chance(t), corrupt.Remember(t, dir), corrupt.Each(t, dir)
+	random, sound, all := testrand.New(t), corrupt.Remember(t, dir), corrupt.Each(t, dir)
 	rounds, lost := testrand.Rounds(len(all), 1000), 0
 	for round := range rounds {
-		what := all[round%len(all)].Do(t, dir, chance)
+		what := all[round%len(all)].Do(t, dir, random)
 		if round%3 == 0 {
-			what += ", " + corrupt.Any(t, dir, chance)
+			what += ", " + corrupt.Any(t, dir, random)
 		}
 		lost += checkDamaged(t, dir, what)
 		if t.Failed() {
@@ -209,7 +209,7 @@ func TestBadHeaderCostsOneRecord(t *testing.T) {
 	if n := strings.Count(log.String(), "damaged record"); n != 1 {
 		t.Errorf("%d warnings, want 1:\n%s", n, log.String())
 	}
-	aside, err := os.ReadDir(filepath.Join(dir, medium.Quarantine))
+	aside, err := os.ReadDir(filepath.Join(dir, vfs.Quarantine))
 	if err != nil || len(aside) != 1 {
 		t.Errorf("quarantine holds %v, %v", aside, err)
 	}
@@ -278,13 +278,13 @@ func TestQuarantineIsBounded(t *testing.T) {
 	o.MaxBytes = 1 << 20
 	s := open(t, o)
 	for i := range 50 {
-		path := s.files.Path(medium.Manifests, fmt.Sprintf("%064x", i))
+		path := s.files.Path(vfs.Manifests, fmt.Sprintf("%064x", i))
 		if err := os.WriteFile(path, make([]byte, 10_000), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		s.files.SetAside(path, format.ErrDamaged)
+		s.files.Quarantine(path, format.ErrDamaged)
 	}
-	size, err := medium.TreeSize(s.files.Path(medium.Quarantine))
+	size, err := vfs.TreeSize(s.files.Path(vfs.Quarantine))
 	if err != nil || size > o.MaxBytes/16 || size < o.MaxBytes/32 {
 		t.Errorf("quarantine holds %d bytes, %v", size, err)
 	}
@@ -293,7 +293,7 @@ func TestQuarantineIsBounded(t *testing.T) {
 func TestNewerFormatIsRefused(t *testing.T) {
 	dir := sample(t)
 	text := format.VersionText(format.Version + 1)
-	if err := os.WriteFile(filepath.Join(dir, medium.FormatFile), []byte(text), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, vfs.FormatFile), []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	before := files(t, dir)

@@ -26,7 +26,7 @@ import (
 
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk/internal/format"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 )
 
 // Defaults of Options.
@@ -97,18 +97,18 @@ func (o Options) withDefaults() (Options, error) {
 
 // A Store stores records in a directory. Use Open to create one.
 type Store struct {
-	files     *medium.Folder
+	files     *vfs.Directory
 	limit     int64 // 0 for none
 	packBytes int64
 	blobBytes int64
 
-	index   index
-	folder  folderView
-	writer  appender
-	touches touches
-	leases  leases
-	room    room
-	mapped  *medium.Mappings
+	index     index
+	directory dirView
+	writer    appender
+	touches   touches
+	leases    leases
+	space     space
+	mapped    *vfs.Mappings
 
 	collecting sync.Mutex // for systems without file locks
 	closed     atomic.Bool
@@ -126,19 +126,19 @@ var _ store.Store = (*Store)(nil)
 func Open(o Options) (*Store, error) { return openOn(o, nil) }
 
 // openOn is Open on a medium that can be made to fail.
-func openOn(o Options, fail medium.Fail) (*Store, error) {
-	return openFolder(o, &medium.Folder{Fail: fail})
+func openOn(o Options, fail vfs.Fail) (*Store, error) {
+	return openDir(o, &vfs.Directory{Fail: fail})
 }
 
-// openFolder is Open with options and directory filled in.
-func openFolder(o Options, files *medium.Folder) (*Store, error) {
+// openDir is Open with options and directory filled in.
+func openDir(o Options, files *vfs.Directory) (*Store, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return nil, err
 	}
 	s := &Store{limit: o.MaxBytes, packBytes: o.PackBytes, blobBytes: o.BlobBytes}
 	files.Dir, files.ReadOnly, files.Sync, files.MaxAside, files.Log = o.Dir, o.ReadOnly, o.Sync, maxAside(o.MaxBytes), o.Logger
-	files.Grown = func(n int64) { s.room.held.Add(n) }
+	files.Grown = func(n int64) { s.space.held.Add(n) }
 	s.files = files
 	s.writer.s = s
 	s.mapped = s.files.NewMappings(s.limit)
@@ -150,9 +150,9 @@ func openFolder(o Options, files *medium.Folder) (*Store, error) {
 	}
 	s.index.begin(s.openMerged())
 	s.refresh()
-	s.room.wanted, s.room.changed.L = make(chan struct{}, 1), &s.room.mu
+	s.space.wanted, s.space.changed.L = make(chan struct{}, 1), &s.space.mu
 	if held, err := s.estimate(); err == nil {
-		s.room.held.Store(held)
+		s.space.held.Store(held)
 	}
 	if !s.files.ReadOnly {
 		s.background.Go(s.housekeep)
@@ -214,8 +214,8 @@ func (s *Store) Close() error {
 	err = errors.Join(err, s.leases.close())
 	s.files.Close()
 	s.index.close()
-	s.folder.close()
-	s.mapped.LetGo()
+	s.directory.close()
+	s.mapped.DropFromMemory()
 	return err
 }
 

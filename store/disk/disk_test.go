@@ -40,7 +40,7 @@ func open(tb testing.TB, o Options) *Store {
 	return s
 }
 
-func folders(o Options) storetest.Medium {
+func dirs(o Options) storetest.Medium {
 	return func(tb testing.TB) func() store.Store {
 		o := o
 		o.Dir = tb.TempDir()
@@ -54,11 +54,11 @@ func folders(o Options) storetest.Medium {
 	}
 }
 
-func TestConformance(t *testing.T) { storetest.Run(t, folders(Options{})) }
+func TestConformance(t *testing.T) { storetest.Run(t, dirs(Options{})) }
 
 // TestConformanceSmall uses small packs and blobs, which are finished, adopted, moved and swept all the time.
 func TestConformanceSmall(t *testing.T) {
-	storetest.Run(t, folders(Options{PackBytes: 4096, BlobBytes: 2000, MaxBytes: -1}))
+	storetest.Run(t, dirs(Options{PackBytes: 4096, BlobBytes: 2000, MaxBytes: -1}))
 }
 
-func BenchmarkStore(b *testing.B) { storetest.Bench(b, folders(Options{MaxBytes: -1})) }
+func BenchmarkStore(b *testing.B) { storetest.Bench(b, dirs(Options{MaxBytes: -1})) }

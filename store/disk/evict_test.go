@@ -10,7 +10,7 @@ import (
 
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk/internal/format"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 	"github.com/larder-data/larder/store/storetest"
 )
 
@@ -19,14 +19,14 @@ const perPack = 12
 
 // scattered opens a full store of packs in which the records chosen by cheap have the lowest cost. Nothing is evicted
 // automatically.
-func scattered(t *testing.T, fail medium.Fail, cheap func(pack, i int) bool) (s *Store, packs []string) {
+func scattered(t *testing.T, fail vfs.Fail, cheap func(pack, i int) bool) (s *Store, packs []string) {
 	t.Helper()
 	s, err := openOn(Options{Dir: t.TempDir(), MaxBytes: 2_000_000, PackBytes: 125_000}, fail)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	s.room.due = true // so housekeep does not evict as well
+	s.space.due = true // so housekeep does not evict as well
 	for p := range 16 {
 		for i := range perPack {
 			r := store.Record{Key: storetest.Key(p*perPack + i), Payload: storetest.Payload(uint64(p*perPack+i), 10_000), Cost: time.Second}
@@ -104,15 +104,15 @@ func TestEvictionIsSafeInFewWaits(t *testing.T) {
 	removed, syncs := 0, 0
 	var s *Store
 	var packs []string
-	s, packs = scattered(t, func(op medium.Op, path string) error {
+	s, packs = scattered(t, func(op vfs.Op, path string) error {
 		switch pack := filepath.Ext(path) == packSuffix; {
 		case unsafe == nil: // not yet
-		case op == medium.OpWrite && pack:
+		case op == vfs.OpWrite && pack:
 			unsafe[path] = true
-		case op == medium.OpSync && pack:
+		case op == vfs.OpSync && pack:
 			delete(unsafe, path)
 			syncs++
-		case op == medium.OpRemove && pack:
+		case op == vfs.OpRemove && pack:
 			removed++
 			if len(unsafe) > 0 || holdsBest(s, path) {
 				t.Errorf("%s goes while what moved is not safe", filepath.Base(path))
@@ -137,8 +137,8 @@ func TestEvictionThatFailsLosesNothing(t *testing.T) {
 	for after := 0; failed; after++ {
 		failed = false
 		left := -1 // operations until one fails; below 0 none does
-		s, _ := scattered(t, func(op medium.Op, path string) error {
-			if left < 0 || op != medium.OpWrite && op != medium.OpSync || filepath.Ext(path) != packSuffix {
+		s, _ := scattered(t, func(op vfs.Op, path string) error {
+			if left < 0 || op != vfs.OpWrite && op != vfs.OpSync || filepath.Ext(path) != packSuffix {
 				return nil
 			}
 			left--

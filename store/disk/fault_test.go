@@ -14,7 +14,7 @@ import (
 	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 	"github.com/larder-data/larder/store/storetest"
 )
 
@@ -23,17 +23,17 @@ type fault struct {
 	name string
 	err  error
 	once bool
-	of   func(medium.Op) bool // the operations that fail
+	of   func(vfs.Op) bool // the operations that fail
 }
 
 var (
-	flicker = fault{"an error of the medium", syscall.EIO, true, func(medium.Op) bool { return true }}
-	full    = fault{"a full disk", syscall.ENOSPC, false, func(op medium.Op) bool {
-		return op == medium.OpCreate || op == medium.OpWrite || op == medium.OpMkdir
+	flicker = fault{"an error of the medium", syscall.EIO, true, func(vfs.Op) bool { return true }}
+	full    = fault{"a full disk", syscall.ENOSPC, false, func(op vfs.Op) bool {
+		return op == vfs.OpCreate || op == vfs.OpWrite || op == vfs.OpMkdir
 	}}
-	readOnly = fault{"a medium that was made read-only", syscall.EROFS, false, func(op medium.Op) bool {
+	readOnly = fault{"a medium that was made read-only", syscall.EROFS, false, func(op vfs.Op) bool {
 		switch op {
-		case medium.OpOpen, medium.OpRead, medium.OpStat, medium.OpList, medium.OpLock:
+		case vfs.OpOpen, vfs.OpRead, vfs.OpStat, vfs.OpList, vfs.OpLock:
 			return false
 		}
 		return true
@@ -41,9 +41,9 @@ var (
 )
 
 // at returns a function that fails operation n, if it is above 0, and the count of all operations.
-func (f fault) at(t *testing.T, n int64) (fail medium.Fail, count *atomic.Int64) {
+func (f fault) at(t *testing.T, n int64) (fail vfs.Fail, count *atomic.Int64) {
 	count = new(atomic.Int64)
-	return func(op medium.Op, path string) error {
+	return func(op vfs.Op, path string) error {
 		i := count.Add(1)
 		if i == n {
 			t.Logf("operation %d: %s %s", i, op, path)
@@ -111,7 +111,7 @@ func (c *session) check(s *Store, fails bool) error {
 }
 
 // run performs all operations on a store.
-func (c *session) run(o Options, fail medium.Fail) (err error) {
+func (c *session) run(o Options, fail vfs.Fail) (err error) {
 	c.s, err = openOn(o, fail)
 	if err != nil {
 		return nil // nothing was done
@@ -147,7 +147,7 @@ func TestWhereverTheMediumFails(t *testing.T) {
 			tryFault(t, from, "no fault", fail)
 			t.Logf("%d operations", count.Load())
 			every := int64(testrand.Rounds(25, 4)) // all of them take minutes
-			for n := testrand.Chance(t).Int64N(every); n < count.Load(); n += every {
+			for n := testrand.New(t).Int64N(every); n < count.Load(); n += every {
 				fail, _ := f.at(t, n+1)
 				tryFault(t, from, fmt.Sprint("operation ", n+1), fail)
 			}
@@ -155,11 +155,11 @@ func TestWhereverTheMediumFails(t *testing.T) {
 	}
 }
 
-func tryFault(t *testing.T, from, what string, fail medium.Fail) {
+func tryFault(t *testing.T, from, what string, fail vfs.Fail) {
 	t.Helper()
 	o := small(t.TempDir())
 	o.MaxBytes, o.Sync = -1, true
-	copyFolder(t, from, o.Dir)
+	copyDir(t, from, o.Dir)
 	c := &session{t: t, want: make(map[key.Key][]store.Record)}
 	for i := range sampleRecords {
 		c.want[storetest.Key(i)] = []store.Record{record(i)}
@@ -199,10 +199,10 @@ func tryFault(t *testing.T, from, what string, fail medium.Fail) {
 
 // A flaky medium fails where a test says so.
 type flaky struct {
-	fails func(op medium.Op, path string) bool
+	fails func(op vfs.Op, path string) bool
 }
 
-func (f *flaky) fail(op medium.Op, path string) error {
+func (f *flaky) fail(op vfs.Op, path string) error {
 	if f.fails != nil && f.fails(op, path) {
 		return syscall.EIO
 	}
@@ -224,8 +224,8 @@ func openFlaky(t *testing.T, o Options) (*Store, *flaky) {
 	return s, f
 }
 
-func readOfPack(op medium.Op, path string) bool {
-	return op == medium.OpRead && filepath.Ext(path) == packSuffix
+func readOfPack(op vfs.Op, path string) bool {
+	return op == vfs.OpRead && filepath.Ext(path) == packSuffix
 }
 
 // TestUnreadRecordIsThereLater checks that a record is missing only as long as the medium fails to read it.
@@ -269,7 +269,7 @@ func TestCollectLosesNothingUnread(t *testing.T) {
 			t.Fatal(err)
 		}
 		reads := 0
-		f.fails = func(op medium.Op, path string) bool {
+		f.fails = func(op vfs.Op, path string) bool {
 			if readOfPack(op, path) {
 				reads++
 			}
@@ -290,13 +290,13 @@ func TestCollectLosesNothingUnread(t *testing.T) {
 	}
 }
 
-// TestUnseenFolderStays checks that a directory of the store that is missing for a moment is not treated as an obstacle.
-func TestUnseenFolderStays(t *testing.T) {
-	for _, name := range []string{medium.Packs, medium.Blobs, medium.Manifests} {
+// TestUnseenDirectoryStays checks that a directory of the store that is missing for a moment is not treated as an obstacle.
+func TestUnseenDirectoryStays(t *testing.T) {
+	for _, name := range []string{vfs.Packs, vfs.Blobs, vfs.Manifests} {
 		dir := sample(t)
 		once := true
-		s, err := openOn(small(dir), func(op medium.Op, path string) error {
-			if op == medium.OpStat && filepath.Base(path) == name && once {
+		s, err := openOn(small(dir), func(op vfs.Op, path string) error {
+			if op == vfs.OpStat && filepath.Base(path) == name && once {
 				once = false
 				return syscall.EIO
 			}
@@ -321,8 +321,8 @@ func TestUnseenFolderStays(t *testing.T) {
 // TestFailedOpenLeavesNothing checks that a store that cannot be opened leaves no open file and no lock.
 func TestFailedOpenLeavesNothing(t *testing.T) {
 	o := small(t.TempDir())
-	_, err := openOn(o, func(op medium.Op, path string) error {
-		if op == medium.OpRemove && filepath.Base(filepath.Dir(path)) == medium.Temps && filepath.Ext(path) != ".lock" {
+	_, err := openOn(o, func(op vfs.Op, path string) error {
+		if op == vfs.OpRemove && filepath.Base(filepath.Dir(path)) == vfs.Temps && filepath.Ext(path) != ".lock" {
 			return syscall.EIO
 		}
 		return nil

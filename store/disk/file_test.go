@@ -9,7 +9,7 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-var _ store.Filed = (*Store)(nil)
+var _ store.FileBacked = (*Store)(nil)
 
 // TestFilesOfPayloads checks that a large payload is a whole file that others can read. Parts of it, small payloads and
 // other memory are not.

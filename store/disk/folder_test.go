@@ -16,11 +16,11 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/store"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 	"github.com/larder-data/larder/store/storetest"
 )
 
-func TestFolderSurvivesCopying(t *testing.T) {
+func TestDirectorySurvivesCopying(t *testing.T) {
 	dir := sample(t)
 	for _, path := range files(t, dir) {
 		b, err := os.ReadFile(path)
@@ -115,7 +115,7 @@ func TestReaderMakesNoPack(t *testing.T) {
 	}
 }
 
-func TestFolderDeletedWhileInUse(t *testing.T) {
+func TestDirectoryDeletedWhileInUse(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "larder")
 	s := open(t, small(dir))
 	for i := range 10 {
@@ -158,7 +158,7 @@ func TestDeleteByAnotherIsSeen(t *testing.T) {
 	if err := b.Delete(t.Context(), storetest.Key(1)); err != nil {
 		t.Fatal(err)
 	}
-	a.folder.seen.Store(time.Now().Add(-2 * staleAfter).UnixNano())
+	a.directory.seen.Store(time.Now().Add(-2 * staleAfter).UnixNano())
 	if err := holds(a, 1); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("after another deleted it: %v", err)
 	}
@@ -264,7 +264,7 @@ func TestReadOnlyMedium(t *testing.T) {
 	from := sample(t)
 	dir, mounted := mountTemp(t, "size=10m")
 	dir = filepath.Join(dir, "larder")
-	copyFolder(t, from, dir)
+	copyDir(t, from, dir)
 	fail, _ := readOnly.at(t, 1)
 	if mounted {
 		fail = nil
@@ -283,13 +283,13 @@ func TestReadOnlyMedium(t *testing.T) {
 }
 
 // fillUp puts records of 10 kB until the medium is full.
-func fillUp(s *Store) (kept int, err error) {
-	for ; ; kept++ {
-		if err := s.Put(context.Background(), store.Record{Key: storetest.Key(kept), Payload: storetest.Payload(uint64(kept), 10_000)}); err != nil {
-			return kept, err
+func fillUp(s *Store) (stored int, err error) {
+	for ; ; stored++ {
+		if err := s.Put(context.Background(), store.Record{Key: storetest.Key(stored), Payload: storetest.Payload(uint64(stored), 10_000)}); err != nil {
+			return stored, err
 		}
-		if kept > 10_000 {
-			return kept, errors.New("the medium does not fill up")
+		if stored > 10_000 {
+			return stored, errors.New("the medium does not fill up")
 		}
 	}
 }
@@ -303,14 +303,14 @@ func TestFullDisk(t *testing.T) {
 				return
 			}
 			s := open(t, Options{Dir: dir, BlobBytes: blobBytes, Logger: quiet})
-			kept, err := fillUp(s)
-			if !errors.Is(err, store.ErrFull) || kept < 50 {
-				t.Fatalf("after %d records: %v, want ErrFull", kept, err)
+			stored, err := fillUp(s)
+			if !errors.Is(err, store.ErrFull) || stored < 50 {
+				t.Fatalf("after %d records: %v, want ErrFull", stored, err)
 			}
 			// The store continues to serve reads and stores small records. Others report nothing about a record cut
 			// short.
 			other := open(t, Options{Dir: dir, BlobBytes: blobBytes})
-			for i := range kept {
+			for i := range stored {
 				got, err := s.Get(t.Context(), storetest.Key(i))
 				if err != nil || !bytes.Equal(got.Payload, storetest.Payload(uint64(i), 10_000)) {
 					t.Errorf("record %d: %v", i, err)
@@ -319,7 +319,7 @@ func TestFullDisk(t *testing.T) {
 					t.Errorf("another process: record %d: %v", i, err)
 				}
 			}
-			if _, err := other.Get(t.Context(), storetest.Key(kept)); !errors.Is(err, store.ErrNotFound) {
+			if _, err := other.Get(t.Context(), storetest.Key(stored)); !errors.Is(err, store.ErrNotFound) {
 				t.Errorf("the record cut short: %v", err)
 			}
 			if err := s.PutManifest(t.Context(), store.Manifest{Name: "m", Note: make([]byte, 100_000)}); !errors.Is(err, store.ErrFull) {
@@ -346,20 +346,20 @@ func testFileSizeLimit(t *testing.T) {
 func TestFileSizeLimit(t *testing.T) { testFileSizeLimit(t) }
 
 func TestObstaclesAreMovedAway(t *testing.T) {
-	for _, name := range []string{medium.Packs, medium.Blobs, medium.Manifests, medium.Touches, medium.Quarantine, medium.Temps, medium.Trash} {
+	for _, name := range []string{vfs.Packs, vfs.Blobs, vfs.Manifests, vfs.Touches, vfs.Quarantine, vfs.Temps, vfs.Trash} {
 		dir := made(t)
 		if err := errors.Join(os.Remove(filepath.Join(dir, name)), os.WriteFile(filepath.Join(dir, name), nil, 0o666)); err != nil {
 			t.Fatal(err)
 		}
 		checkUsable(t, name, dir)
 	}
-	for _, name := range []string{medium.FormatFile, medium.LeasesFile, medium.CollectFile, medium.ReadmeFile, medium.TagFile, medium.Blobs + "/ab"} {
+	for _, name := range []string{vfs.FormatFile, vfs.LeasesFile, vfs.CollectFile, vfs.ReadmeFile, vfs.TagFile, vfs.Blobs + "/ab"} {
 		dir := made(t)
 		path := filepath.Join(dir, name)
 		if err := os.RemoveAll(path); err != nil {
 			t.Fatal(err)
 		}
-		if strings.HasPrefix(name, medium.Blobs) {
+		if strings.HasPrefix(name, vfs.Blobs) {
 			if err := os.WriteFile(path, nil, 0o666); err != nil {
 				t.Fatal(err)
 			}
@@ -371,7 +371,7 @@ func TestObstaclesAreMovedAway(t *testing.T) {
 	// Opening a pipe must not block.
 	dir := t.TempDir()
 	open(t, small(dir))
-	for _, path := range []string{medium.Packs + "/0123456789abcdef.pack", medium.Touches + "/0123456789abcdef.touch"} {
+	for _, path := range []string{vfs.Packs + "/0123456789abcdef.pack", vfs.Touches + "/0123456789abcdef.touch"} {
 		if err := syscall.Mkfifo(filepath.Join(dir, path), 0o666); err != nil {
 			t.Fatal(err)
 		}

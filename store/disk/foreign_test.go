@@ -14,8 +14,8 @@ import (
 	"github.com/larder-data/larder/store/disk"
 )
 
-// storeFolders are the names of directories in a store.
-var storeFolders = []string{"packs", "blobs", "blobs/ab", "manifests", "trash", "tmp", "quarantine", "touch"}
+// storeDirs are the names of directories in a store.
+var storeDirs = []string{"packs", "blobs", "blobs/ab", "manifests", "trash", "tmp", "quarantine", "touch"}
 
 // sow puts old files of a user into a directory.
 func sow(t *testing.T, dir string, names ...string) map[string]string {
@@ -59,10 +59,10 @@ func tree(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// TestForeignFoldersAreRefused checks that a directory with names like those of a store is refused and stays unchanged.
-func TestForeignFoldersAreRefused(t *testing.T) {
+// TestForeignDirectoriesAreRefused checks that a directory with names like those of a store is refused and stays unchanged.
+func TestForeignDirectoriesAreRefused(t *testing.T) {
 	cases := map[string][]string{"a mark of something else": {"FORMAT", "CACHEDIR.TAG", "README"}, "leases": {"leases"}}
-	for _, name := range storeFolders {
+	for _, name := range storeDirs {
 		cases[name] = []string{"packs/.keep", name + "/mine.txt", "tmp/0123456789abcdef.1"}
 	}
 	for what, names := range cases {
@@ -116,7 +116,7 @@ func TestForeignFilesInAStoreStay(t *testing.T) {
 	}
 	use()
 	names := []string{"mine.txt", "tmp/my.1", "packs/mine.idx", "touch/mine.touch", "packs/folder/mine.txt"}
-	for _, name := range storeFolders {
+	for _, name := range storeDirs {
 		names = append(names, name+"/mine.txt", name+"/mine", name+"/a folder/mine.txt")
 	}
 	sown := sow(t, dir, names...)
@@ -126,9 +126,9 @@ func TestForeignFilesInAStoreStay(t *testing.T) {
 	checkSown(t, sown)
 }
 
-// TestDeletedFolderIsMarkedAgain checks that a directory that was deleted while in use becomes a store again when it is
+// TestDeletedDirectoryIsMarkedAgain checks that a directory that was deleted while in use becomes a store again when it is
 // next opened.
-func TestDeletedFolderIsMarkedAgain(t *testing.T) {
+func TestDeletedDirectoryIsMarkedAgain(t *testing.T) {
 	for _, size := range []int{10, 1 << 20} {
 		dir := filepath.Join(t.TempDir(), "store")
 		s, err := disk.Open(disk.Options{Dir: dir})

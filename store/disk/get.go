@@ -17,8 +17,8 @@ func (s *Store) Get(_ context.Context, k key.Key) (store.Record, error) {
 	return s.get(k, true)
 }
 
-// GetSeen is Get without a check for what other processes just wrote.
-func (s *Store) GetSeen(_ context.Context, k key.Key) (store.Record, error) {
+// GetWithoutRefresh is Get without a check for what other processes just wrote.
+func (s *Store) GetWithoutRefresh(_ context.Context, k key.Key) (store.Record, error) {
 	return s.get(k, false)
 }
 
@@ -102,7 +102,7 @@ func (s *Store) find(k key.Key, refresh bool, read func(*pack, format.Place) err
 
 // freshen checks what other processes wrote if staleAfter has passed.
 func (s *Store) freshen() {
-	if time.Now().UnixNano()-s.folder.seen.Load() > int64(staleAfter) {
+	if time.Now().UnixNano()-s.directory.seen.Load() > int64(staleAfter) {
 		s.refresh()
 	}
 }

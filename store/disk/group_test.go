@@ -22,7 +22,7 @@ import (
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk/internal/format"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 	"github.com/larder-data/larder/store/storetest"
 )
 
@@ -59,7 +59,7 @@ func differs(got store.Record, provenance []byte, want store.Record) error {
 // groupsIn returns the number of groups in the packs of s, and of records outside groups.
 func groupsIn(t *testing.T, s *Store) (groups, others int) {
 	t.Helper()
-	for _, p := range s.folder.all() {
+	for _, p := range s.directory.all() {
 		found, _, err := s.contents(p, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -76,9 +76,9 @@ func groupsIn(t *testing.T, s *Store) (groups, others int) {
 	return groups, others
 }
 
-// TestSmallRecordsShareARoom checks that data common to records put together is stored once, and that they are written
+// TestSmallRecordsShareASpace checks that data common to records put together is stored once, and that they are written
 // in one call.
-func TestSmallRecordsShareARoom(t *testing.T) {
+func TestSmallRecordsShareASpace(t *testing.T) {
 	const n, differ = 1000, 40
 	s := open(t, Options{Dir: t.TempDir()})
 	records := similarFrom(0, n)
@@ -101,7 +101,7 @@ func TestSmallRecordsShareARoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held, err := medium.TreeSize(s.files.Path(medium.Packs))
+	held, err := vfs.TreeSize(s.files.Path(vfs.Packs))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,14 +179,14 @@ func TestWriteOfGroupsMayEndAnywhere(t *testing.T) {
 		}
 		var log bytes.Buffer
 		s := open(t, Options{Dir: dir, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-		kept, want := len(s.kept()), 0
+		stored, want := len(s.stored()), 0
 		for want < len(entries) && entries[want].Offset()+entries[want].Bytes() <= int64(size) {
 			want++
 		}
-		if kept != want {
-			t.Fatalf("%d records in %d of %d bytes, want %d", kept, size, len(whole), want)
+		if stored != want {
+			t.Fatalf("%d records in %d of %d bytes, want %d", stored, size, len(whole), want)
 		}
-		putMany(t, s, records[kept:])
+		putMany(t, s, records[stored:])
 		for i := range records {
 			if err := same(s, records[i]); err != nil {
 				t.Fatalf("after %d bytes, record %d: %v", size, i, err)
@@ -204,7 +204,7 @@ func TestWriteOfGroupsMayEndAnywhere(t *testing.T) {
 // onlyPack returns the path of the only pack.
 func onlyPack(t *testing.T, dir string) string {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(dir, medium.Packs, "*"+packSuffix))
+	paths, err := filepath.Glob(filepath.Join(dir, vfs.Packs, "*"+packSuffix))
 	if err != nil || len(paths) != 1 {
 		t.Fatal(paths, err)
 	}
@@ -352,7 +352,7 @@ func TestOlderFormatIsRaised(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, medium.FormatFile)
+	path := filepath.Join(dir, vfs.FormatFile)
 	for _, readOnly := range []bool{true, false} {
 		if err := os.WriteFile(path, []byte(format.VersionText(1)), 0o666); err != nil {
 			t.Fatal(err)
@@ -470,7 +470,7 @@ func (m *groupModel) reopen(rt *rapid.T) {
 		if err := m.s.Close(); err != nil {
 			rt.Fatal(err)
 		}
-		for _, name := range []string{mergedFile, medium.Packs + "/*" + indexSuffix} {
+		for _, name := range []string{mergedFile, vfs.Packs + "/*" + indexSuffix} {
 			if rapid.Bool().Draw(rt, "without "+name) {
 				paths, err := filepath.Glob(filepath.Join(m.o.Dir, name))
 				for _, path := range paths {
@@ -499,8 +499,8 @@ func (m *groupModel) check(rt *rapid.T) {
 		rt.Fatal(err)
 	}
 	for i, k := range keys {
-		want, kept := m.want[k]
-		if !kept {
+		want, stored := m.want[k]
+		if !stored {
 			if !many[i].Key.IsZero() {
 				rt.Fatalf("record %d was deleted, and is there", i)
 			}
@@ -511,10 +511,10 @@ func (m *groupModel) check(rt *rapid.T) {
 			rt.Fatalf("record %d: %v", i, err)
 		}
 	}
-	if n := len(m.s.kept()); n != len(m.want) {
+	if n := len(m.s.stored()); n != len(m.want) {
 		rt.Fatalf("%d records are listed, want %d", n, len(m.want))
 	}
-	if aside, err := os.ReadDir(filepath.Join(m.o.Dir, medium.Quarantine)); err != nil || len(aside) > 0 {
+	if aside, err := os.ReadDir(filepath.Join(m.o.Dir, vfs.Quarantine)); err != nil || len(aside) > 0 {
 		rt.Fatalf("set aside: %v, %v", aside, err)
 	}
 }

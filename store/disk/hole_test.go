@@ -18,7 +18,7 @@ import (
 	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk/internal/format"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 	"github.com/larder-data/larder/store/storetest"
 )
 
@@ -46,10 +46,10 @@ func logOf(size int64) (n int) {
 }
 
 // counted opens a store, and counts the bytes that it reads.
-func counted(t *testing.T, o Options, fail medium.Fail) (*Store, *atomic.Int64) {
+func counted(t *testing.T, o Options, fail vfs.Fail) (*Store, *atomic.Int64) {
 	t.Helper()
 	n := new(atomic.Int64)
-	s, err := openFolder(o, &medium.Folder{Fail: fail, Bytes: func(more int) { n.Add(int64(more)) }})
+	s, err := openDir(o, &vfs.Directory{Fail: fail, Bytes: func(more int) { n.Add(int64(more)) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,8 +62,8 @@ func counted(t *testing.T, o Options, fail medium.Fail) (*Store, *atomic.Int64) 
 }
 
 // tellsNoHoles is a system that does not report holes in files.
-func tellsNoHoles(op medium.Op, _ string) error {
-	if op == medium.OpSeek {
+func tellsNoHoles(op vfs.Op, _ string) error {
+	if op == vfs.OpSeek {
 		return errors.ErrUnsupported
 	}
 	return nil
@@ -91,7 +91,7 @@ const few = 8 << 20
 // TestHolesAreNotRead extends files with holes to huge sizes: opening the store reads only the data.
 func TestHolesAreNotRead(t *testing.T) {
 	dir := sample(t)
-	kinds := map[string][]string{"pack": {}, "finished pack": {}, "index": {}, "merged index": {}, "manifest": {}, "touch": {}, "mark": {medium.FormatFile, medium.ReadmeFile}, "leases": {medium.LeasesFile, medium.CollectFile}}
+	kinds := map[string][]string{"pack": {}, "finished pack": {}, "index": {}, "merged index": {}, "manifest": {}, "touch": {}, "mark": {vfs.FormatFile, vfs.ReadmeFile}, "leases": {vfs.LeasesFile, vfs.CollectFile}}
 	for _, path := range files(t, dir) {
 		name, _ := filepath.Rel(dir, path)
 		info, err := os.Stat(path)
@@ -104,7 +104,7 @@ func TestHolesAreNotRead(t *testing.T) {
 			kind = "merged index"
 		case kind == "pack" && isSealed(info):
 			kind = "finished pack"
-		case kind == "" || !strings.Contains(name, string(filepath.Separator)) || strings.HasPrefix(name, medium.Blobs):
+		case kind == "" || !strings.Contains(name, string(filepath.Separator)) || strings.HasPrefix(name, vfs.Blobs):
 			continue
 		}
 		kinds[kind] = append(kinds[kind], name)
@@ -116,7 +116,7 @@ func TestHolesAreNotRead(t *testing.T) {
 		for _, log := range []int{29, 34, 38} {
 			t.Run(fmt.Sprintf("%s of 2^%d bytes", kind, log), func(t *testing.T) {
 				to := t.TempDir()
-				copyFolder(t, dir, to)
+				copyDir(t, dir, to)
 				for _, name := range names {
 					if err := touchFile(filepath.Join(to, name)); err != nil {
 						t.Fatal(err)
@@ -209,15 +209,15 @@ func TestHolesAreReadOnce(t *testing.T) {
 // TestRecordsAroundHolesAreFound checks packs in which a crash left zeros with records after them. Records outside are
 // found, and stay when others are put after them.
 func TestRecordsAroundHolesAreFound(t *testing.T) {
-	chance := testrand.Chance(t)
+	random := testrand.New(t)
 	for range testrand.Rounds(20, 400) {
 		dir := t.TempDir()
 		o := Options{Dir: dir, MaxBytes: -1, BlobBytes: 1 << 20, Logger: quiet}
 		s := open(t, o)
-		n := 50 + chance.IntN(100)
+		n := 50 + random.IntN(100)
 		var ends []int64
 		for i := range n {
-			mustPut(t, s, store.Record{Key: storetest.Key(i), Payload: storetest.Payload(uint64(i), chance.IntN(60_000))})
+			mustPut(t, s, store.Record{Key: storetest.Key(i), Payload: storetest.Payload(uint64(i), random.IntN(60_000))})
 			ends = append(ends, s.writer.end)
 		}
 		path := s.writer.pack.path
@@ -234,10 +234,10 @@ func TestRecordsAroundHolesAreFound(t *testing.T) {
 			}
 			return false
 		}
-		for range 1 + chance.IntN(4) {
-			from := chance.Int64N(end)
-			to := min(from+chance.Int64N(end/3), end)
-			if chance.IntN(2) == 0 { // as a file system leaves them
+		for range 1 + random.IntN(4) {
+			from := random.Int64N(end)
+			to := min(from+random.Int64N(end/3), end)
+			if random.IntN(2) == 0 { // as a file system leaves them
 				from, to = from&^4095, to&^4095
 			}
 			holes = append(holes, format.Extent{From: from, To: to})
@@ -246,11 +246,11 @@ func TestRecordsAroundHolesAreFound(t *testing.T) {
 		if err := punch(path, holes); err != nil {
 			t.Fatal(err)
 		}
-		if tail := chance.Int64N(1 << 30); chance.IntN(3) > 0 {
+		if tail := random.Int64N(1 << 30); random.IntN(3) > 0 {
 			what += fmt.Sprintf(", %d zeros behind", tail)
 			lengthen(t, path, end+tail)
 		}
-		switch chance.IntN(3) {
+		switch random.IntN(3) {
 		case 0:
 			what += ", no index"
 			_ = os.Remove(strings.TrimSuffix(path, packSuffix) + indexSuffix)
@@ -323,8 +323,8 @@ func TestStraysDoNotCount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, folder := range []string{medium.Packs, medium.Blobs, medium.Manifests, medium.Touches, medium.Quarantine, medium.Temps, medium.Trash} {
-		path := s.files.Path(folder, "stray")
+	for _, directory := range []string{vfs.Packs, vfs.Blobs, vfs.Manifests, vfs.Touches, vfs.Quarantine, vfs.Temps, vfs.Trash} {
+		path := s.files.Path(directory, "stray")
 		if err := os.WriteFile(path, nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -339,15 +339,15 @@ func TestQuarantineOfManyIsListedSeldom(t *testing.T) {
 	var lists atomic.Int64
 	o := small(t.TempDir())
 	o.MaxBytes = 16 << 20
-	s, _ := counted(t, o, func(op medium.Op, path string) error {
-		if op == medium.OpList && filepath.Base(path) == medium.Quarantine {
+	s, _ := counted(t, o, func(op vfs.Op, path string) error {
+		if op == vfs.OpList && filepath.Base(path) == vfs.Quarantine {
 			lists.Add(1)
 		}
 		return nil
 	})
 	const files = 1000
 	for i := range files {
-		path := s.files.Path(medium.Manifests, fmt.Sprintf("%064x", i))
+		path := s.files.Path(vfs.Manifests, fmt.Sprintf("%064x", i))
 		if err := os.WriteFile(path, nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -355,7 +355,7 @@ func TestQuarantineOfManyIsListedSeldom(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	held, err := os.ReadDir(s.files.Path(medium.Quarantine))
+	held, err := os.ReadDir(s.files.Path(vfs.Quarantine))
 	if most := int(o.MaxBytes / 16 / 4096); err != nil || len(held) > most || len(held) < most/2 {
 		t.Errorf("%d files are held, %v", len(held), err)
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// TestRecordsLargerThanTheRoom checks concurrent records that fit only alone, or not at all. Each is handled in turn,
+// TestRecordsLargerThanTheSpace checks concurrent records that fit only alone, or not at all. Each is handled in turn,
 // also if nothing can be evicted for it.
-func TestRecordsLargerThanTheRoom(t *testing.T) {
+func TestRecordsLargerThanTheSpace(t *testing.T) {
 	for _, blobBytes := range []int64{1 << 20, 1000} {
 		o := Options{Dir: t.TempDir(), MaxBytes: 200_000, BlobBytes: blobBytes}
 		s := open(t, o)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store/disk/internal/format"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 )
 
 // Offsets of the locked bytes in the file of leases: those of keys, then those that tell
@@ -26,18 +26,18 @@ func leaseOffset(fp uint64) int64 { return int64(fp >> (64 - leaseBits)) }
 
 // A lender leases keys among processes.
 type lender interface {
-	// one leases a key, or returns medium.ErrLocked.
+	// one leases a key, or returns vfs.ErrLocked.
 	one(k key.Key) (release func(), err error)
 	// many leases the keys that want selects and no other process holds, and reports which
 	// they are. Keys that cannot be leased for another reason count as leased.
-	many(keys []key.Key, want []bool) (lent []bool, release func(), err error)
+	many(keys []key.Key, want []bool) (leased []bool, release func(), err error)
 }
 
 // byBytes leases a key by locking a byte.
 type byBytes struct {
 	*leases
 	s    *Store
-	file *medium.File // for single keys
+	file *vfs.File // for single keys
 }
 
 func (l byBytes) one(k key.Key) (release func(), err error) {
@@ -49,23 +49,23 @@ func (l byBytes) one(k key.Key) (release func(), err error) {
 }
 
 // many locks bytes through a separate open file, so that one call ends exactly these locks.
-func (l byBytes) many(keys []key.Key, want []bool) (lent []bool, release func(), err error) {
+func (l byBytes) many(keys []key.Key, want []bool) (leased []bool, release func(), err error) {
 	file, err := l.take(l.s)
 	if err != nil { // a later call may get one
 		l.report(l.s, err)
 		return want, func() {}, nil
 	}
-	lent = slices.Clone(want)
+	leased = slices.Clone(want)
 	for i, k := range keys {
-		if !lent[i] {
+		if !leased[i] {
 			continue
 		}
 		lerr := file.LockByte(leaseOffset(format.Fingerprint(k)))
-		if lent[i] = !errors.Is(lerr, medium.ErrLocked); lent[i] && lerr != nil {
+		if leased[i] = !errors.Is(lerr, vfs.ErrLocked); leased[i] && lerr != nil {
 			err = lerr
 		}
 	}
-	return lent, func() {
+	return leased, func() {
 		_ = file.UnlockBytes() // fails only after the store was closed
 		l.leave(file)
 	}, err

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/key"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 	"github.com/larder-data/larder/store/internal/lease"
 )
 
@@ -20,12 +20,12 @@ type leases struct {
 	local lease.Table
 
 	mu      sync.Mutex
-	file    *medium.File   // nil until the first lease
-	other   *medium.File   // a second open file of it, if there is a table
-	table   *byTable       // nil if there is none
-	batches []*medium.File // open files for many leases without a table; one call ends them
-	free    []*medium.File // the unused ones of batches
-	none    bool           // keys cannot be leased among processes
+	file    *vfs.File   // nil until the first lease
+	other   *vfs.File   // a second open file of it, if there is a table
+	table   *byTable    // nil if there is none
+	batches []*vfs.File // open files for many leases without a table; one call ends them
+	free    []*vfs.File // the unused ones of batches
+	none    bool        // keys cannot be leased among processes
 }
 
 // Lease leases k to the caller, exclusively among all processes that use the directory. In
@@ -46,7 +46,7 @@ func (s *Store) Lease(ctx context.Context, k key.Key) (release func(), err error
 		return local, nil
 	}
 	var shared func()
-	err = medium.Retry(ctx, func() (err error) { shared, err = by.one(k); return err })
+	err = vfs.Retry(ctx, func() (err error) { shared, err = by.one(k); return err })
 	if err == nil {
 		return sync.OnceFunc(func() { shared(); local() }), nil
 	}
@@ -59,22 +59,22 @@ func (s *Store) Lease(ctx context.Context, k key.Key) (release func(), err error
 }
 
 // TryLease leases those of the keys that no process using the directory holds.
-func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, release func(), err error) {
+func (s *Store) TryLease(ctx context.Context, keys []key.Key) (leased []bool, release func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
 	if s.closed.Load() {
 		return nil, nil, errClosed
 	}
-	lent, local := s.leases.local.TryAcquire(keys)
+	leased, local := s.leases.local.TryAcquire(keys)
 	if s.files.ReadOnly {
-		return lent, local, nil
+		return leased, local, nil
 	}
 	by := s.leases.open(s)
 	if by == nil {
-		return lent, local, nil
+		return leased, local, nil
 	}
-	mine, shared, err := by.many(keys, lent)
+	mine, shared, err := by.many(keys, leased)
 	if err != nil && !s.closed.Load() {
 		s.leases.giveUp(s, err) // from now on, this process leases only among its goroutines
 	}
@@ -100,7 +100,7 @@ func (l *leases) open(s *Store) lender {
 // begin opens the file of leases, and finds out by which method its users lease keys. The
 // lock is held.
 func (l *leases) begin(s *Store) {
-	file, err := s.files.OpenLock(medium.LeasesFile)
+	file, err := s.files.OpenLock(vfs.LeasesFile)
 	if err != nil {
 		l.report(s, err)
 		return
@@ -111,7 +111,7 @@ func (l *leases) begin(s *Store) {
 	}
 	ctx, cancel := context.WithTimeout(s.life, agreePatience)
 	defer cancel()
-	err = medium.Retry(ctx, func() error { return agree(file, byBytesAt, byTableAt) })
+	err = vfs.Retry(ctx, func() error { return agree(file, byBytesAt, byTableAt) })
 	if err != nil && s.life.Err() == nil {
 		l.none = true
 		l.report(s, fmt.Errorf("two may compute the same: %w", err))
@@ -127,7 +127,7 @@ func (l *leases) openTable(s *Store) error {
 	if err := s.files.Mark(); err != nil { // the content of the file belongs to a store
 		return err
 	}
-	other, err := s.files.OpenLock(medium.LeasesFile)
+	other, err := s.files.OpenLock(vfs.LeasesFile)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (l *leases) openTable(s *Store) error {
 }
 
 // take returns a file of locks for one caller.
-func (l *leases) take(s *Store) (*medium.File, error) {
+func (l *leases) take(s *Store) (*vfs.File, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if n := len(l.free); n > 0 {
@@ -148,7 +148,7 @@ func (l *leases) take(s *Store) (*medium.File, error) {
 		l.free = l.free[:n-1]
 		return file, nil
 	}
-	file, err := s.files.OpenLock(medium.LeasesFile)
+	file, err := s.files.OpenLock(vfs.LeasesFile)
 	if err == nil {
 		l.batches = append(l.batches, file)
 	}
@@ -156,7 +156,7 @@ func (l *leases) take(s *Store) (*medium.File, error) {
 }
 
 // leave returns an unlocked file of take to free.
-func (l *leases) leave(file *medium.File) {
+func (l *leases) leave(file *vfs.File) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.free = append(l.free, file)
@@ -164,7 +164,7 @@ func (l *leases) leave(file *medium.File) {
 
 // report logs why keys are not leased.
 func (l *leases) report(s *Store, err error) {
-	s.files.Report(s.files.Path(medium.LeasesFile), "cannot lock results against other processes", err)
+	s.files.Report(s.files.Path(vfs.LeasesFile), "cannot lock results against other processes", err)
 }
 
 func (l *leases) giveUp(s *Store, err error) {
@@ -189,9 +189,9 @@ func (l *leases) close() error {
 }
 
 // all lists the open files. The lock is held.
-func (l *leases) all() []*medium.File {
+func (l *leases) all() []*vfs.File {
 	all := slices.Clone(l.batches)
-	for _, f := range []*medium.File{l.file, l.other} {
+	for _, f := range []*vfs.File{l.file, l.other} {
 		if f != nil {
 			all = append(all, f)
 		}

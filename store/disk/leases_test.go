@@ -11,24 +11,24 @@ import (
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store/disk/internal/format"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 	"github.com/larder-data/larder/store/storetest"
 )
 
-func try(t *testing.T, s *Store, keys ...key.Key) (lent []bool, release func()) {
+func try(t *testing.T, s *Store, keys ...key.Key) (leased []bool, release func()) {
 	t.Helper()
-	lent, release, err := s.TryLease(t.Context(), keys)
+	leased, release, err := s.TryLease(t.Context(), keys)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return lent, release
+	return leased, release
 }
 
 // TestManyLeasesEndWithoutOthers checks that leases acquired together end together. Other leases of the same process
 // stay, as seen by another process.
 func TestManyLeasesEndWithoutOthers(t *testing.T) { eachLender(t, testManyLeases) }
 
-func testManyLeases(t *testing.T, fail medium.Fail) {
+func testManyLeases(t *testing.T, fail vfs.Fail) {
 	dir := t.TempDir()
 	s, other := openBy(t, dir, fail), openBy(t, dir, fail)
 	keys := func(from, to int) (all []key.Key) {
@@ -39,10 +39,10 @@ func testManyLeases(t *testing.T, fail medium.Fail) {
 	}
 	free := func(want []bool) {
 		t.Helper()
-		lent, release := try(t, other, keys(0, 5)...)
+		leased, release := try(t, other, keys(0, 5)...)
 		defer release()
-		if !slices.Equal(lent, want) {
-			t.Errorf("another process is lent %v, want %v", lent, want)
+		if !slices.Equal(leased, want) {
+			t.Errorf("another process is lent %v, want %v", leased, want)
 		}
 	}
 	one, err := s.Lease(t.Context(), storetest.Key(4))
@@ -91,8 +91,8 @@ func TestKeysOfOneWord(t *testing.T) {
 	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 0, 2}} {
 		var ends []func()
 		for i, s := range []*Store{a, b, a} {
-			lent, release := try(t, s, k[i])
-			if !lent[0] {
+			leased, release := try(t, s, k[i])
+			if !leased[0] {
 				t.Fatalf("key %d is not lent", i)
 			}
 			ends = append(ends, release)
@@ -129,13 +129,13 @@ func TestSlotsRunOut(t *testing.T) {
 	table(t, b).slot = noSlot
 	k := ofOneWord()[:3]
 	_, first := try(t, a, k[0])
-	lent, second := try(t, b, k...)
-	if !slices.Equal(lent, []bool{false, true, true}) {
-		t.Errorf("beside key 0, %v are lent", lent)
+	leased, second := try(t, b, k...)
+	if !slices.Equal(leased, []bool{false, true, true}) {
+		t.Errorf("beside key 0, %v are lent", leased)
 	}
 	first()
-	if lent, release := try(t, a, k...); !slices.Equal(lent, []bool{true, false, false}) {
-		t.Errorf("beside keys 1 and 2, %v are lent", lent)
+	if leased, release := try(t, a, k...); !slices.Equal(leased, []bool{true, false, false}) {
+		t.Errorf("beside keys 1 and 2, %v are lent", leased)
 	} else {
 		release()
 	}
@@ -162,14 +162,14 @@ func TestDamagedTable(t *testing.T) {
 		}
 	}
 	for _, s := range []*Store{a, b} {
-		lent, release := try(t, s, keys...)
-		if slices.Contains(lent, false) {
+		leased, release := try(t, s, keys...)
+		if slices.Contains(leased, false) {
 			t.Error("not all keys are lent")
 		}
 		for _, other := range []*Store{a, b} {
-			lent, none := try(t, other, keys...)
+			leased, none := try(t, other, keys...)
 			none()
-			if slices.Contains(lent, true) {
+			if slices.Contains(leased, true) {
 				t.Error("a key is lent twice")
 			}
 		}
@@ -185,8 +185,8 @@ func TestOneWayOfLending(t *testing.T) {
 	bytes := openBy(t, dir, lendingBy["bytes"])
 	_, release := try(t, bytes, k)
 	second := openBy(t, dir, nil)
-	if lent, _ := try(t, second, k); lent[0] || second.leases.table != nil {
-		t.Errorf("who comes second is lent %v, with table %v", lent, second.leases.table != nil)
+	if leased, _ := try(t, second, k); leased[0] || second.leases.table != nil {
+		t.Errorf("who comes second is lent %v, with table %v", leased, second.leases.table != nil)
 	}
 	release()
 
@@ -210,7 +210,7 @@ func TestOneWayOfLending(t *testing.T) {
 // TestLeasesEndWithTheStore checks that closing a store frees its leases, and that releasing one later does not release
 // those of others.
 func TestLeasesEndWithTheStore(t *testing.T) {
-	eachLender(t, func(t *testing.T, fail medium.Fail) {
+	eachLender(t, func(t *testing.T, fail vfs.Fail) {
 		dir, k := t.TempDir(), ofOneWord()
 		s, err := openOn(Options{Dir: dir}, fail)
 		if err != nil {
@@ -224,13 +224,13 @@ func TestLeasesEndWithTheStore(t *testing.T) {
 		next, other := openBy(t, dir, fail), openBy(t, dir, fail)
 		_, none := try(t, next, k[5]) // it now has the slot that s had
 		none()
-		if lent, _ := try(t, other, k[:3]...); slices.Contains(lent, false) {
-			t.Errorf("after Close %v are lent", lent)
+		if leased, _ := try(t, other, k[:3]...); slices.Contains(leased, false) {
+			t.Errorf("after Close %v are lent", leased)
 		}
 		release()
 		one()
-		if lent, _ := try(t, next, k[:3]...); slices.Contains(lent, true) {
-			t.Errorf("%v are lent twice", lent)
+		if leased, _ := try(t, next, k[:3]...); slices.Contains(leased, true) {
+			t.Errorf("%v are lent twice", leased)
 		}
 	})
 }

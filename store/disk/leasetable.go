@@ -8,7 +8,7 @@ import (
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store/disk/internal/format"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 )
 
 // A word of the table of leases holds the owner of one of its keys: those whose
@@ -31,11 +31,11 @@ const (
 // slot: a byte that it locks while it lives. No call waits for another process, which may
 // be stopped.
 type byTable struct {
-	file *medium.File // has the locks on the slot and on bytes of keys
-	slot uint64       // noSlot: all were taken, and keys use bytes
+	file *vfs.File // has the locks on the slot and on bytes of keys
+	slot uint64    // noSlot: all were taken, and keys use bytes
 
 	alone sync.Mutex
-	other *medium.File // for locks that are taken and released immediately, under alone
+	other *vfs.File // for locks that are taken and released immediately, under alone
 
 	use    sync.RWMutex // close locks it for writing
 	words  []atomic.Uint64
@@ -44,7 +44,7 @@ type byTable struct {
 }
 
 // openTable begins to use the table. It fails if other processes use bytes only.
-func openTable(file, other *medium.File) (*byTable, error) {
+func openTable(file, other *vfs.File) (*byTable, error) {
 	words, unmap, err := file.MapWords(1 << wordBits)
 	if err != nil {
 		return nil, err
@@ -68,15 +68,15 @@ func (t *byTable) begin() error {
 }
 
 // agree announces by a shared lock on mine how this process leases keys. It returns
-// medium.ErrLocked if others have a lock on theirs.
-func agree(file *medium.File, mine, theirs int64) error {
+// vfs.ErrLocked if others have a lock on theirs.
+func agree(file *vfs.File, mine, theirs int64) error {
 	err := file.ShareByte(mine)
 	if err != nil {
 		return err
 	}
 	others, err := file.OthersHave(theirs)
 	if err == nil && others {
-		err = medium.ErrLocked
+		err = vfs.ErrLocked
 	}
 	if err != nil {
 		_ = file.UnlockByte(mine)
@@ -93,7 +93,7 @@ func (t *byTable) takeSlot() error {
 			t.slot = slot
 			t.sweep(slot)
 			return nil
-		case !errors.Is(err, medium.ErrLocked):
+		case !errors.Is(err, vfs.ErrLocked):
 			return err
 		}
 	}
@@ -116,7 +116,7 @@ func (t *byTable) word(fp uint64) *atomic.Uint64 { return &t.words[fp>>tagBits] 
 // mine returns the word of a key that this process holds.
 func (t *byTable) mine(fp uint64) uint64 { return t.slot<<slotShift | fp&tagMask }
 
-// take leases the key of a fingerprint, or returns medium.ErrLocked. byByte reports that
+// take leases the key of a fingerprint, or returns vfs.ErrLocked. byByte reports that
 // the lease is a lock on its byte.
 func (t *byTable) take(fp uint64) (byByte bool, err error) {
 	w, mine := t.word(fp), t.mine(fp)
@@ -150,7 +150,7 @@ func (t *byTable) take(fp uint64) (byByte bool, err error) {
 	}
 }
 
-// bury clears the entries of the owner of a slot if it died, or returns medium.ErrLocked.
+// bury clears the entries of the owner of a slot if it died, or returns vfs.ErrLocked.
 func (t *byTable) bury(slot uint64) error {
 	t.alone.Lock()
 	defer t.alone.Unlock()
@@ -209,24 +209,24 @@ func (t *byTable) one(k key.Key) (release func(), err error) {
 	}, nil
 }
 
-func (t *byTable) many(keys []key.Key, want []bool) (lent []bool, release func(), err error) {
+func (t *byTable) many(keys []key.Key, want []bool) (leased []bool, release func(), err error) {
 	t.use.RLock()
 	defer t.use.RUnlock()
 	if t.closed {
 		return want, func() {}, errClosed
 	}
-	lent = slices.Clone(want)
+	leased = slices.Clone(want)
 	held := make([]uint64, 0, len(keys)) // fingerprints
 	var bytes []uint64                   // of those leased by bytes
 	for i, k := range keys {
-		if !lent[i] {
+		if !leased[i] {
 			continue
 		}
 		fp := format.Fingerprint(k)
 		byByte, terr := t.take(fp)
 		switch {
-		case errors.Is(terr, medium.ErrLocked):
-			lent[i] = false
+		case errors.Is(terr, vfs.ErrLocked):
+			leased[i] = false
 		case terr != nil:
 			err = terr
 		case byByte:
@@ -235,7 +235,7 @@ func (t *byTable) many(keys []key.Key, want []bool) (lent []bool, release func()
 			held = append(held, fp)
 		}
 	}
-	return lent, func() { t.leaveAll(held, bytes) }, err
+	return leased, func() { t.leaveAll(held, bytes) }, err
 }
 
 func (t *byTable) leaveAll(held, bytes []uint64) {

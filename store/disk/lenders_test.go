@@ -19,7 +19,7 @@ import (
 	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store/disk/internal/format"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 	"github.com/larder-data/larder/store/storetest"
 )
 
@@ -28,17 +28,17 @@ const lendEnv = "LARDER_DISK_TEST_LEND"
 
 // lendingBy are the media on which keys are leased in each way: by the table, if the file system supports it, and by
 // bytes.
-var lendingBy = map[string]medium.Fail{
+var lendingBy = map[string]vfs.Fail{
 	"the table": nil,
-	"bytes": func(op medium.Op, _ string) error {
-		if op == medium.OpMap {
+	"bytes": func(op vfs.Op, _ string) error {
+		if op == vfs.OpMap {
 			return errors.ErrUnsupported
 		}
 		return nil
 	},
 }
 
-func eachLender(t *testing.T, test func(t *testing.T, fail medium.Fail)) {
+func eachLender(t *testing.T, test func(t *testing.T, fail vfs.Fail)) {
 	for by, fail := range lendingBy {
 		t.Run(by, func(t *testing.T) {
 			t.Setenv(lendEnv, by)
@@ -48,7 +48,7 @@ func eachLender(t *testing.T, test func(t *testing.T, fail medium.Fail)) {
 }
 
 // openBy opens a store that is closed with the test.
-func openBy(t *testing.T, dir string, fail medium.Fail) *Store {
+func openBy(t *testing.T, dir string, fail vfs.Fail) *Store {
 	t.Helper()
 	s, err := openOn(Options{Dir: dir, Logger: quiet}, fail)
 	if err != nil {
@@ -88,12 +88,12 @@ func contend(s *Store, args []string) error {
 	for range rounds {
 		from := random.IntN(len(keys))
 		mine := keys[from : from+1+random.IntN(len(keys)-from)]
-		lent, release, err := leaseSome(s, mine, random.IntN(2) == 0)
+		leased, release, err := leaseSome(s, mine, random.IntN(2) == 0)
 		if err != nil {
 			return err
 		}
 		for i, k := range mine {
-			if err == nil && lent[i] {
+			if err == nil && leased[i] {
 				err = alone(filepath.Join(args[0], k.String()))
 			}
 		}
@@ -109,14 +109,14 @@ func contend(s *Store, args []string) error {
 }
 
 // leaseSome leases those of the keys that it can, or waits for the first.
-func leaseSome(s *Store, keys []key.Key, many bool) (lent []bool, release func(), err error) {
+func leaseSome(s *Store, keys []key.Key, many bool) (leased []bool, release func(), err error) {
 	if many {
 		return s.TryLease(context.Background(), keys)
 	}
-	lent = make([]bool, len(keys))
-	lent[0] = true
+	leased = make([]bool, len(keys))
+	leased[0] = true
 	release, err = s.Lease(context.Background(), keys[0])
-	return lent, release, err
+	return leased, release, err
 }
 
 // alone writes the owner of a lease, and checks that it stays for a while.
@@ -154,7 +154,7 @@ func hold(s *Store, args []string) error {
 // others are killed at any moment.
 func TestLeasesAmongTheKilled(t *testing.T) { eachLender(t, testAmongTheKilled) }
 
-func testAmongTheKilled(t *testing.T, fail medium.Fail) {
+func testAmongTheKilled(t *testing.T, fail vfs.Fail) {
 	dir, notes := t.TempDir(), t.TempDir()
 	var wait sync.WaitGroup
 	for range 3 {
@@ -168,7 +168,7 @@ func testAmongTheKilled(t *testing.T, fail medium.Fail) {
 			}
 		})
 	}
-	random := testrand.Chance(t)
+	random := testrand.New(t)
 	for range testrand.Rounds(5, 40) {
 		cmd, out := child(t, dir, "contend", notes, 1<<30)
 		for range 1 + random.IntN(40) {
@@ -183,11 +183,11 @@ func testAmongTheKilled(t *testing.T, fail medium.Fail) {
 	}
 	wait.Wait()
 	s := openBy(t, dir, fail)
-	lent, release, err := s.TryLease(t.Context(), contended())
+	leased, release, err := s.TryLease(t.Context(), contended())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, ok := range lent {
+	for i, ok := range leased {
 		if !ok {
 			t.Errorf("key %d is not free", i)
 		}
@@ -197,7 +197,7 @@ func testAmongTheKilled(t *testing.T, fail medium.Fail) {
 
 // TestStoppedProcessHasWhatItHas checks that a stopped process keeps its leases, and no process waits for other keys.
 func TestStoppedProcessHasWhatItHas(t *testing.T) {
-	eachLender(t, func(t *testing.T, fail medium.Fail) {
+	eachLender(t, func(t *testing.T, fail vfs.Fail) {
 		dir := t.TempDir()
 		cmd, out := child(t, dir, "hold", 0)
 		if _, err := out.ReadString('\n'); err != nil {
@@ -208,11 +208,11 @@ func TestStoppedProcessHasWhatItHas(t *testing.T) {
 		}
 		s := openBy(t, dir, fail)
 		for range 2 {
-			lent, release, err := s.TryLease(t.Context(), contended())
+			leased, release, err := s.TryLease(t.Context(), contended())
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i, ok := range lent {
+			for i, ok := range leased {
 				if ok != (i > 0) {
 					t.Errorf("key %d is lent: %v, and only key 0 is held", i, ok)
 				}

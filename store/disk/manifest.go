@@ -12,11 +12,11 @@ import (
 
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk/internal/format"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 )
 
 func (s *Store) manifestPath(name string) string {
-	return s.files.Path(medium.Manifests, fmt.Sprintf("%x", sha256.Sum256([]byte(name))))
+	return s.files.Path(vfs.Manifests, fmt.Sprintf("%x", sha256.Sum256([]byte(name))))
 }
 
 // PutManifest stores m under its name. It may have up to 30 million keys.
@@ -34,7 +34,7 @@ func (s *Store) PutManifest(ctx context.Context, m store.Manifest) error {
 	if err := s.files.Write(s.manifestPath(m.Name), b); err != nil {
 		return fmt.Errorf("store: put manifest %q: %w", m.Name, err)
 	}
-	s.makeRoom() // the file is counted
+	s.freeSpace() // the file is counted
 	return nil
 }
 
@@ -60,7 +60,7 @@ func (s *Store) readManifest(path string) (store.Manifest, error) {
 		return m, nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		s.files.SetAside(path, err)
+		s.files.Quarantine(path, err)
 	}
 	return store.Manifest{}, store.ErrNotFound
 }
@@ -84,7 +84,7 @@ func (s *Store) Manifests(ctx context.Context) iter.Seq2[store.Manifest, error] 
 // manifests yields all manifests with their keys.
 func (s *Store) manifests(ctx context.Context) iter.Seq2[store.Manifest, error] {
 	return func(yield func(store.Manifest, error) bool) {
-		dir := s.files.Path(medium.Manifests)
+		dir := s.files.Path(vfs.Manifests)
 		entries, err := s.files.List(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			yield(store.Manifest{}, fmt.Errorf("store: list manifests: %w", err))
@@ -112,7 +112,7 @@ func (s *Store) DeleteManifest(_ context.Context, name string) error {
 		return err
 	}
 	if err := s.files.Remove(s.manifestPath(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("store: delete manifest %q: %w", name, medium.StoreError(err))
+		return fmt.Errorf("store: delete manifest %q: %w", name, vfs.StoreError(err))
 	}
 	return nil
 }

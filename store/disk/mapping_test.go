@@ -16,7 +16,7 @@ import (
 
 	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/store"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 	"github.com/larder-data/larder/store/storetest"
 )
 
@@ -40,7 +40,7 @@ func mappedOf(t *testing.T, dir string) (mapped, removed, mappings, open int64) 
 	}
 	for line := range strings.Lines(string(maps)) {
 		mappings++
-		if !strings.Contains(line, filepath.Join(dir, medium.Blobs)) && !strings.Contains(line, filepath.Join(dir, medium.Trash)) {
+		if !strings.Contains(line, filepath.Join(dir, vfs.Blobs)) && !strings.Contains(line, filepath.Join(dir, vfs.Trash)) {
 			continue
 		}
 		from, rest, _ := strings.Cut(line, "-")
@@ -70,11 +70,11 @@ func mappedOf(t *testing.T, dir string) (mapped, removed, mappings, open int64) 
 // TestMappedBytesAreBounded puts and reads many times the limit, and holds some payloads for a while. Mapped bytes,
 // removed or not, and open files are bounded, and both are zero at the end.
 func TestMappedBytesAreBounded(t *testing.T) {
-	const limit, size, kept = 64 << 20, 1 << 20, 8
+	const limit, size, stored = 64 << 20, 1 << 20, 8
 	o := Options{Dir: t.TempDir(), MaxBytes: limit}
 	s := open(t, o)
 	_, _, before, _ := mappedOf(t, o.Dir)
-	var held, long [kept][]byte
+	var held, long [stored][]byte
 	var mostMapped, mostRemoved, mostMappings, mostOpen, mostHeld, maps int64
 	for i := range testrand.Rounds(512<<20, 4<<30) / size {
 		payload := storetest.Payload(uint64(i), size)
@@ -86,11 +86,11 @@ func TestMappedBytesAreBounded(t *testing.T) {
 		if r.Mapped {
 			maps++
 		}
-		held[i%kept] = r.Payload[100:200:200] // a part keeps all of it
+		held[i%stored] = r.Payload[100:200:200] // a part keeps all of it
 		if i%16 > 0 {
 			continue
 		}
-		long[i/16%kept] = r.Payload[:1] // until long after it was evicted
+		long[i/16%stored] = r.Payload[:1] // until long after it was evicted
 		mapped, removed, mappings, files := mappedOf(t, o.Dir)
 		u, err := s.Usage(t.Context())
 		if err != nil {
@@ -98,8 +98,8 @@ func TestMappedBytesAreBounded(t *testing.T) {
 		}
 		mostMapped, mostRemoved, mostMappings = max(mostMapped, mapped), max(mostRemoved, removed), max(mostMappings, mappings-before)
 		mostOpen, mostHeld = max(mostOpen, files), max(mostHeld, u.Bytes)
-		for j := max(0, i-kept+1); j <= i; j++ { // held payloads stay unchanged, removed or not
-			if !bytes.Equal(held[j%kept], storetest.Payload(uint64(j), size)[100:200]) {
+		for j := max(0, i-stored+1); j <= i; j++ { // held payloads stay unchanged, removed or not
+			if !bytes.Equal(held[j%stored], storetest.Payload(uint64(j), size)[100:200]) {
 				t.Fatalf("payload %d changed while it was held", j)
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/larder-data/larder/store/disk/internal/format"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 )
 
 // leastMerge is how many records may lack a merged index: reading them takes a few
@@ -26,7 +26,7 @@ func (s *Store) mergedPath() string { return s.files.Path(mergedFile) }
 func (s *Store) openMerged() *base {
 	m, err := openBase(s.files, s.mergedPath())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.files.SetAside(s.mergedPath(), err)
+		s.files.Quarantine(s.mergedPath(), err)
 	}
 	return m
 }
@@ -60,7 +60,7 @@ func (s *Store) finishMerge() {
 	if s.files.ReadOnly || !s.index.due() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), medium.FirstPause)
+	ctx, cancel := context.WithTimeout(context.Background(), vfs.FirstPause)
 	defer cancel()
 	s.mergeIndexes(ctx)
 }
@@ -96,11 +96,11 @@ func (s *Store) merge(covered []format.MergedPack) error {
 
 // discardMerged drops a damaged merged index.
 func (s *Store) discardMerged() {
-	s.files.SetAside(s.mergedPath(), fmt.Errorf("%w: bad checksum", format.ErrDamaged))
+	s.files.Quarantine(s.mergedPath(), fmt.Errorf("%w: bad checksum", format.ErrDamaged))
 	s.index.mu.Lock()
 	s.index.base = nil // not unmapped: a merge may be reading it
 	s.index.mu.Unlock()
-	for _, p := range s.folder.packs {
+	for _, p := range s.directory.packs {
 		found, _, err := s.contents(p, 0)
 		if err != nil {
 			s.files.Report(p.path, "cannot read a pack", err)

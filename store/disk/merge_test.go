@@ -77,7 +77,7 @@ func TestMergedIndexIsEnoughToOpen(t *testing.T) {
 			t.Errorf("%d records, %v; want 99", u.Records, err)
 		}
 	}
-	if got, want := again.room.held.Load(), s.room.held.Load(); got != want {
+	if got, want := again.space.held.Load(), s.space.held.Load(); got != want {
 		t.Errorf("takes itself for %d bytes, the writer for %d", got, want)
 	}
 }
@@ -310,8 +310,8 @@ func agrees(s *Store, model map[key.Key][]byte) error {
 			return fmt.Errorf("record %d is an earlier one", i)
 		}
 	}
-	if kept := len(s.kept()); kept != len(model) {
-		return fmt.Errorf("%d records are listed, %d are there", kept, len(model))
+	if stored := len(s.stored()); stored != len(model) {
+		return fmt.Errorf("%d records are listed, %d are there", stored, len(model))
 	}
 	return nil
 }

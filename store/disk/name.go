@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 )
 
 // Names of the files of a store. Files with other names do not belong to it and stay
@@ -16,13 +16,13 @@ var (
 
 // ownNames recognizes the names of the store in each directory.
 var ownNames = map[string]func(name string) bool{
-	medium.Packs:      isPackName,
-	medium.Blobs:      isFanName,
-	medium.Manifests:  isDigestName,
-	medium.Touches:    isTouchName,
-	medium.Quarantine: medium.IsAsideName,
-	medium.Temps:      medium.IsTempName,
-	medium.Trash:      isDigestName,
+	vfs.Packs:      isPackName,
+	vfs.Blobs:      isFanName,
+	vfs.Manifests:  isDigestName,
+	vfs.Touches:    isTouchName,
+	vfs.Quarantine: vfs.IsAsideName,
+	vfs.Temps:      vfs.IsTempName,
+	vfs.Trash:      isDigestName,
 }
 
 // isPackName recognizes packs and their indexes.

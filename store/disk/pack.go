@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/larder-data/larder/store/disk/internal/format"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 )
 
 const (
@@ -22,15 +22,15 @@ type pack struct {
 	format.Pack
 	number uint32
 	path   string
-	file   *medium.File // its reader
-	own    atomic.Bool  // this process appends to it
-	gone   atomic.Bool  // the file was removed from the directory
+	file   *vfs.File   // its reader
+	own    atomic.Bool // this process appends to it
+	gone   atomic.Bool // the file was removed from the directory
 
 	// Guarded by index.mu: what the index has of the pack.
 	known int64  // records before this offset
 	blobs uint64 // bytes of their blobs
 
-	// Guarded by folderView.mu.
+	// Guarded by dirView.mu.
 	end     int64 // records before this offset are known
 	size    int64 // at the last stat
 	mtime   int64 // ns, at the last stat
@@ -44,7 +44,7 @@ func newPack(id uint64, path string) *pack {
 }
 
 // open sets the file from which p is read.
-func (p *pack) open(file *medium.File) { p.file, p.Reader = file, file }
+func (p *pack) open(file *vfs.File) { p.file, p.Reader = file, file }
 
 // learn counts a record passed to the index, possibly not for the first time.
 func (p *pack) learn(e *format.Entry) {

@@ -24,7 +24,7 @@ import (
 	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 	"github.com/larder-data/larder/store/storetest"
 )
 
@@ -241,9 +241,9 @@ func writeSome(s *Store, args []string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for i := range total {
-		err := medium.Retry(ctx, func() error {
+		err := vfs.Retry(ctx, func() error {
 			if err := holds(s, i); errors.Is(err, store.ErrNotFound) {
-				return medium.ErrLocked // another process is not finished yet
+				return vfs.ErrLocked // another process is not finished yet
 			} else if err != nil {
 				return err
 			}
@@ -337,16 +337,16 @@ func TestProcessesShareACap(t *testing.T) {
 		}
 	}
 	s := open(t, Options{Dir: dir, MaxBytes: churnLimit, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	kept := 0
+	stored := 0
 	for i := range churnRecords {
 		if err := holds(s, i); err == nil {
-			kept++
+			stored++
 		} else if !errors.Is(err, store.ErrNotFound) {
 			t.Error(err)
 		}
 	}
-	if kept < churnRecords/10 {
-		t.Errorf("only %d records are kept", kept)
+	if stored < churnRecords/10 {
+		t.Errorf("only %d records are kept", stored)
 	}
 	if u, err := s.Usage(t.Context()); err != nil || u.Bytes > churnLimit*3/2 {
 		t.Errorf("%d bytes held, cap %d, %v", u.Bytes, churnLimit, err)
@@ -354,7 +354,7 @@ func TestProcessesShareACap(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	if aside, err := os.ReadDir(dir + "/" + medium.Quarantine); err != nil || len(aside) > 0 || log.Len() > 0 {
+	if aside, err := os.ReadDir(dir + "/" + vfs.Quarantine); err != nil || len(aside) > 0 || log.Len() > 0 {
 		t.Errorf("damage was found: %v, %v, %s", aside, err, log.String())
 	}
 }
@@ -388,7 +388,7 @@ func countUnderLease(s *Store, args []string) error {
 
 func TestLeaseExcludesProcesses(t *testing.T) { eachLender(t, testLeaseExcludes) }
 
-func testLeaseExcludes(t *testing.T, _ medium.Fail) {
+func testLeaseExcludes(t *testing.T, _ vfs.Fail) {
 	const processes, times = 4, 100
 	dir := t.TempDir()
 	counter := dir + "/counter"
@@ -412,7 +412,7 @@ func testLeaseExcludes(t *testing.T, _ medium.Fail) {
 
 func TestLeaseIsTakenOverFromTheDead(t *testing.T) { eachLender(t, testTakenOver) }
 
-func testTakenOver(t *testing.T, fail medium.Fail) {
+func testTakenOver(t *testing.T, fail vfs.Fail) {
 	dir := t.TempDir()
 	cmd, out := child(t, dir, "write", 0, 1) // holds the lease of key 0
 	if _, err := out.ReadString('\n'); err != nil {
@@ -444,7 +444,7 @@ func testTakenOver(t *testing.T, fail medium.Fail) {
 func countPacks(t *testing.T, dir string) int {
 	t.Helper()
 	n := 0
-	err := (&medium.Folder{Dir: dir}).Each(dir+"/"+medium.Packs, func(_ string, e os.DirEntry) error {
+	err := (&vfs.Directory{Dir: dir}).Each(dir+"/"+vfs.Packs, func(_ string, e os.DirEntry) error {
 		if _, ok := parsePackName(e.Name()); ok {
 			n++
 		}
@@ -463,29 +463,29 @@ func fillToLimit(s *Store, _ []string) error {
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
 		return err
 	}
-	var kept int
-	for ; ; kept++ {
-		err := s.Put(context.Background(), store.Record{Key: storetest.Key(kept), Payload: storetest.Payload(uint64(kept), 3000)})
+	var stored int
+	for ; ; stored++ {
+		err := s.Put(context.Background(), store.Record{Key: storetest.Key(stored), Payload: storetest.Payload(uint64(stored), 3000)})
 		if errors.Is(err, store.ErrFull) {
 			break
 		}
-		if err != nil || kept > 100 {
-			return fmt.Errorf("record %d: %w, want ErrFull", kept, err)
+		if err != nil || stored > 100 {
+			return fmt.Errorf("record %d: %w, want ErrFull", stored, err)
 		}
 	}
-	for i := range kept + 1 {
+	for i := range stored + 1 {
 		got, err := s.Get(context.Background(), storetest.Key(i))
-		if i == kept && errors.Is(err, store.ErrNotFound) {
+		if i == stored && errors.Is(err, store.ErrNotFound) {
 			continue
 		}
 		if err != nil || !bytes.Equal(got.Payload, storetest.Payload(uint64(i), 3000)) {
-			return fmt.Errorf("record %d of %d: %w", i, kept, err)
+			return fmt.Errorf("record %d of %d: %w", i, stored, err)
 		}
 	}
-	if err := fillByMany(s, kept+1); err != nil {
+	if err := fillByMany(s, stored+1); err != nil {
 		return err
 	}
-	return s.Put(context.Background(), store.Record{Key: storetest.Key(kept), Payload: []byte("fits")})
+	return s.Put(context.Background(), store.Record{Key: storetest.Key(stored), Payload: []byte("fits")})
 }
 
 // fillByMany is like fillToLimit, with groups that do not all fit: each is stored entirely or not at all.
@@ -497,16 +497,16 @@ func fillByMany(s *Store, from int) error {
 	if err := s.Put(context.Background(), records...); !errors.Is(err, store.ErrFull) {
 		return fmt.Errorf("many records: %w, want ErrFull", err)
 	}
-	kept := 0
+	stored := 0
 	for _, r := range records {
 		got, err := s.Get(context.Background(), r.Key)
 		if err == nil && bytes.Equal(got.Payload, r.Payload) {
-			kept++
+			stored++
 		} else if !errors.Is(err, store.ErrNotFound) {
 			return fmt.Errorf("record %s: %w", r.Key, err)
 		}
 	}
-	if kept == len(records) {
+	if stored == len(records) {
 		return errors.New("all of the records are kept")
 	}
 	return nil

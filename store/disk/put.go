@@ -8,7 +8,7 @@ import (
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk/internal/format"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 )
 
 // Put stores records. Other processes find them as soon as Put returns. Provenance is
@@ -40,7 +40,7 @@ func (s *Store) Put(ctx context.Context, records ...store.Record) error {
 		rest = rest[n:]
 	}
 	if err := s.writer.sync(); err != nil {
-		return fmt.Errorf("store: put: %w", medium.StoreError(err))
+		return fmt.Errorf("store: put: %w", vfs.StoreError(err))
 	}
 	return nil
 }
@@ -121,9 +121,9 @@ func (s *Store) Delete(_ context.Context, keys ...key.Key) error {
 	grown, err := s.writer.putAll(len(known), func(i int) (format.Header, []byte, []byte) {
 		return format.Header{Kind: format.KindTombstone, Key: known[i]}, nil, nil
 	})
-	s.room.held.Add(grown)
+	s.space.held.Add(grown)
 	if err != nil {
 		return fmt.Errorf("store: delete: %w", err)
 	}
-	return medium.StoreError(s.writer.sync())
+	return vfs.StoreError(s.writer.sync())
 }

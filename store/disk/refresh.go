@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/store/disk/internal/format"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 )
 
 // staleAfter is how long hits may miss changes by other processes. Misses check every time.
@@ -22,8 +22,8 @@ const staleAfter = time.Second
 // unchanged since it was listed: file systems count time in ticks.
 const listingAge = 100 * time.Millisecond
 
-// A folderView is what this process has seen of the directory of packs.
-type folderView struct {
+// A dirView is what this process has seen of the directory of packs.
+type dirView struct {
 	seen atomic.Int64 // when last checked, ns since 1970
 
 	mu      sync.Mutex // serializes checks
@@ -36,14 +36,14 @@ type folderView struct {
 // refresh makes known what other processes have written. It costs one stat of the directory
 // and one of each pack that may grow.
 func (s *Store) refresh() {
-	v := &s.folder
+	v := &s.directory
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.seen.Store(time.Now().UnixNano())
 	if s.index.isDamaged() {
 		s.discardMerged()
 	}
-	info, err := s.files.Stat(s.files.Path(medium.Packs))
+	info, err := s.files.Stat(s.files.Path(vfs.Packs))
 	if err != nil || !v.settled || !info.ModTime().Equal(v.listed) {
 		s.list(info)
 	}
@@ -61,14 +61,14 @@ func (s *Store) refresh() {
 }
 
 // all returns the known packs.
-func (v *folderView) all() []*pack {
+func (v *dirView) all() []*pack {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return slices.Collect(maps.Values(v.packs))
 }
 
 // close closes the packs.
-func (v *folderView) close() {
+func (v *dirView) close() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, p := range v.packs {
@@ -78,7 +78,7 @@ func (v *folderView) close() {
 }
 
 // files returns the number of open files.
-func (v *folderView) files() int {
+func (v *dirView) files() int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return len(v.packs)
@@ -87,12 +87,12 @@ func (v *folderView) files() int {
 // list finds the existing packs. info describes their directory; it is nil if the directory
 // does not exist.
 func (s *Store) list(info os.FileInfo) {
-	v := &s.folder
+	v := &s.directory
 	v.settled = info != nil && time.Since(info.ModTime()) > listingAge
 	if info != nil {
 		v.listed = info.ModTime()
 	}
-	dir := s.files.Path(medium.Packs)
+	dir := s.files.Path(vfs.Packs)
 	entries, err := s.files.List(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		v.settled = false
@@ -107,7 +107,7 @@ func (s *Store) list(info os.FileInfo) {
 			continue
 		}
 		if path := filepath.Join(dir, e.Name()); !e.Type().IsRegular() {
-			s.files.SetAside(path, medium.ErrStray)
+			s.files.Quarantine(path, vfs.ErrStray)
 		} else {
 			present[id] = true
 			if v.packs[id] == nil {
@@ -123,7 +123,7 @@ func (s *Store) list(info os.FileInfo) {
 
 // dropAbsent removes the packs whose files have disappeared.
 func (s *Store) dropAbsent(present map[uint64]bool) {
-	v := &s.folder
+	v := &s.directory
 	var gone []*pack
 	for id, p := range v.packs {
 		if !present[id] {
@@ -151,14 +151,14 @@ func (s *Store) load(p *pack) {
 		return
 	}
 	p.open(file)
-	v := &s.folder
+	v := &s.directory
 	if v.packs == nil {
 		v.packs = make(map[uint64]*pack)
 	}
 	v.packs[p.ID] = p
 	s.index.add(p)
 	p.end = s.index.cover(p, info.Size())
-	s.room.held.Add(p.end + int64(p.blobs))
+	s.space.held.Add(p.end + int64(p.blobs))
 	var found format.Scan
 	if p.end > 0 && info.Size()-p.end <= indexTail { // faster than reading its index
 		found, err = p.Scan(p.end, info.Size())
@@ -257,5 +257,5 @@ func (s *Store) addScan(p *pack, found format.Scan, err error) {
 	}
 	p.end = found.End
 	s.index.insert(p, found.Entries)
-	s.room.held.Add(grown)
+	s.space.held.Add(grown)
 }

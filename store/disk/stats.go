@@ -17,7 +17,7 @@ type Stats struct {
 
 // Stats may be called at any time, also after Close: payloads stay valid.
 func (s *Store) Stats() Stats {
-	st := Stats{Removed: s.mapped.Removed(), Files: s.folder.files() + s.writer.files() + s.leases.files() + s.files.Files()}
+	st := Stats{Removed: s.mapped.Removed(), Files: s.directory.files() + s.writer.files() + s.leases.files() + s.files.Files()}
 	st.Mappings, st.Mapped = s.mapped.Count()
 	return st
 }

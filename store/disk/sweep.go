@@ -10,12 +10,12 @@ import (
 
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store/disk/internal/format"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 )
 
 // sweepPacks removes the indexes of packs that are gone.
 func (s *Store) sweepPacks() error {
-	return s.files.Each(s.files.Path(medium.Packs), func(path string, e fs.DirEntry) error {
+	return s.files.Each(s.files.Path(vfs.Packs), func(path string, e fs.DirEntry) error {
 		if !isIndexName(e.Name()) || !e.Type().IsRegular() {
 			return nil
 		}
@@ -45,14 +45,14 @@ func (s *Store) sweepBlobs(known map[key.Digest]*blobRefs) error {
 		if referenced[d] || known[d] == nil && isYoung(e) {
 			return nil
 		}
-		return s.files.Move(path, s.files.Path(medium.Trash, filepath.Base(path)))
+		return s.files.Move(path, s.files.Path(vfs.Trash, filepath.Base(path)))
 	})
 	if err != nil {
 		return err
 	}
 	s.refresh()
 	referenced = nil
-	return s.files.Each(s.files.Path(medium.Trash), func(path string, e fs.DirEntry) error {
+	return s.files.Each(s.files.Path(vfs.Trash), func(path string, e fs.DirEntry) error {
 		if referenced == nil {
 			referenced = s.referencedBlobs()
 		}
@@ -82,12 +82,12 @@ func (s *Store) referencedBlobs() map[key.Digest]bool {
 // eachBlob calls visit for every blob, and quarantines entries that only have the name of
 // one.
 func (s *Store) eachBlob(visit func(d key.Digest, e fs.DirEntry, path string) error) error {
-	return s.files.Each(s.files.Path(medium.Blobs), func(path string, e fs.DirEntry) error {
+	return s.files.Each(s.files.Path(vfs.Blobs), func(path string, e fs.DirEntry) error {
 		if !isFanName(e.Name()) {
 			return nil
 		}
 		if !e.IsDir() {
-			s.files.SetAside(path, medium.ErrStray)
+			s.files.Quarantine(path, vfs.ErrStray)
 			return nil
 		}
 		return s.files.Each(path, func(path string, e fs.DirEntry) error {
@@ -96,7 +96,7 @@ func (s *Store) eachBlob(visit func(d key.Digest, e fs.DirEntry, path string) er
 				return nil
 			}
 			if !e.Type().IsRegular() || s.blobPath(d) != path {
-				s.files.SetAside(path, medium.ErrStray)
+				s.files.Quarantine(path, vfs.ErrStray)
 				return nil
 			}
 			return visit(d, e, path)

@@ -10,14 +10,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 	"golang.org/x/sync/errgroup"
 )
 
 // tempsIn returns the names of temporary files, without the locks of writers.
 func tempsIn(t *testing.T, dir string) (names []string) {
 	t.Helper()
-	entries, err := os.ReadDir(filepath.Join(dir, medium.Temps))
+	entries, err := os.ReadDir(filepath.Join(dir, vfs.Temps))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,8 +29,8 @@ func tempsIn(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// TestNewFolderIsKnownForAStore checks that a directory that is just becoming a store is recognized.
-func TestNewFolderIsKnownForAStore(t *testing.T) {
+// TestNewDirectoryIsKnownForAStore checks that a directory that is just becoming a store is recognized.
+func TestNewDirectoryIsKnownForAStore(t *testing.T) {
 	for range 100 {
 		dir := filepath.Join(t.TempDir(), "new")
 		var all errgroup.Group
@@ -107,7 +107,7 @@ func TestTempsOfTheDeadGo(t *testing.T) {
 	if err := errors.Join(before.Close(), after.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if names := files(t, filepath.Join(o.Dir, medium.Temps)); len(names) != 0 {
+	if names := files(t, filepath.Join(o.Dir, vfs.Temps)); len(names) != 0 {
 		t.Errorf("closing the store leaves %v", names)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/store/disk/internal/format"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 )
 
 // Every process adds its own touch files; a process that finds many merges them.
@@ -102,7 +102,7 @@ func (t *touches) flush(s *Store) error {
 // flushTouches is flush for callers that cannot handle an error.
 func (s *Store) flushTouches() {
 	if err := s.touches.flush(s); err != nil {
-		s.files.Report(medium.Touches, "cannot note uses of records", err)
+		s.files.Report(vfs.Touches, "cannot note uses of records", err)
 	}
 }
 
@@ -131,7 +131,7 @@ func (s *Store) compactTouches(keep func(fp uint64) bool) error {
 }
 
 func (s *Store) writeTouches(t map[uint64]uint32) error {
-	path := s.files.Path(medium.Touches, fmt.Sprintf("%016x%s", medium.RandomID(), touchSuffix))
+	path := s.files.Path(vfs.Touches, fmt.Sprintf("%016x%s", vfs.RandomID(), touchSuffix))
 	return s.files.Write(path, format.EncodeTouches(t))
 }
 
@@ -149,14 +149,14 @@ func (s *Store) readTouches(t map[uint64]uint32) (files []string) {
 			mergeTouches(t, one)
 			files = append(files, path)
 		case !errors.Is(err, fs.ErrNotExist):
-			s.files.SetAside(path, err)
+			s.files.Quarantine(path, err)
 		}
 	}
 	return files
 }
 
 func (s *Store) touchFiles() (paths []string) {
-	dir := s.files.Path(medium.Touches)
+	dir := s.files.Path(vfs.Touches)
 	entries, err := s.files.List(dir)
 	if err != nil {
 		return nil // no known uses

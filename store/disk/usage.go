@@ -11,7 +11,7 @@ import (
 	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk/internal/format"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 )
 
 // Usage returns the size of all files of the store, in bytes, not blocks, including removed
@@ -24,7 +24,7 @@ func (s *Store) Usage(context.Context) (store.Usage, error) {
 	}
 	s.refresh()
 	held, err := s.measure()
-	return store.Usage{Records: int64(len(s.kept())), Bytes: held + s.mapped.Removed(), Limit: s.limit}, err
+	return store.Usage{Records: int64(len(s.stored())), Bytes: held + s.mapped.Removed(), Limit: s.limit}, err
 }
 
 // MaxBytes returns the size limit of the directory, 0 for none.
@@ -35,8 +35,8 @@ func (s *Store) measure() (total int64, err error) { return s.sum("") }
 
 // estimate is measure without a stat of each blob.
 func (s *Store) estimate() (total int64, err error) {
-	total, err = s.sum(medium.Blobs)
-	for _, p := range s.folder.all() {
+	total, err = s.sum(vfs.Blobs)
+	for _, p := range s.directory.all() {
 		total += int64(s.index.blobsOf(p))
 	}
 	return total, err
@@ -65,7 +65,7 @@ func (s *Store) sizeOf(dir string, own func(name string) bool) (total int64, err
 			return nil
 		}
 		if e.IsDir() {
-			size, err := medium.TreeSize(path)
+			size, err := vfs.TreeSize(path)
 			total += size
 			return err
 		}
@@ -89,8 +89,8 @@ func countedSize(info fs.FileInfo) int64 {
 // mergedSize returns the size of the merged index, 0 if there is none.
 func (s *Store) mergedSize() int64 { return s.files.Size(s.mergedPath()) }
 
-// kept returns the positions of all stored records, in the order of packs.
-func (s *Store) kept() []format.Located {
+// stored returns the positions of all stored records, in the order of packs.
+func (s *Store) stored() []format.Located {
 	all := s.index.all(func(at format.Place) bool { return !at.IsTombstone() })
 	slices.SortFunc(all, func(a, b format.Located) int {
 		return cmp.Or(cmp.Compare(a.Pack, b.Pack), cmp.Compare(a.Off, b.Off), cmp.Compare(a.FP, b.FP))
@@ -114,7 +114,7 @@ func (s *Store) Records(ctx context.Context) iter.Seq2[store.Info, error] {
 		}
 		g := format.BorrowGroup()
 		defer g.GiveBack()
-		for _, r := range s.kept() {
+		for _, r := range s.stored() {
 			if err := ctx.Err(); err != nil {
 				yield(store.Info{}, err)
 				return

@@ -6,7 +6,7 @@ import (
 
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/disk/internal/format"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 )
 
 // FormatVersion is the version of the directories that this package writes. It reads all
@@ -25,7 +25,7 @@ func (e *VersionError) Error() string {
 
 // checkFormat reads the FORMAT file. It replaces a missing, damaged or older one.
 func (s *Store) checkFormat() error {
-	path := s.files.Path(medium.FormatFile)
+	path := s.files.Path(vfs.FormatFile)
 	text, err := s.files.Read(path, 4096)
 	if err == nil {
 		var version int
@@ -42,8 +42,8 @@ func (s *Store) checkFormat() error {
 	}
 	switch {
 	case errors.Is(err, format.ErrDamaged):
-		s.files.SetAside(path, err)
-	case !medium.IsObstructed(err):
+		s.files.Quarantine(path, err)
+	case !vfs.IsObstructed(err):
 		return err // an unreadable file may be a newer format
 	}
 	if s.files.ReadOnly {

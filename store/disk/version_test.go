@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/larder-data/larder/store"
-	"github.com/larder-data/larder/store/disk/internal/medium"
+	"github.com/larder-data/larder/store/disk/internal/vfs"
 	"github.com/larder-data/larder/store/storetest"
 )
 
@@ -54,13 +54,13 @@ func unpack(t *testing.T, archive string) (dir string) {
 	}
 }
 
-// TestFoldersOfVersion2AreRead opens a directory of an earlier version, with all kinds of files. It finds its records by
+// TestDirectoriesOfVersion2AreRead opens a directory of an earlier version, with all kinds of files. It finds its records by
 // the merged index, by the indexes of packs, and by the packs alone.
-func TestFoldersOfVersion2AreRead(t *testing.T) {
-	for _, without := range []string{"nothing", mergedFile, medium.Packs + "/*" + indexSuffix} {
+func TestDirectoriesOfVersion2AreRead(t *testing.T) {
+	for _, without := range []string{"nothing", mergedFile, vfs.Packs + "/*" + indexSuffix} {
 		dir := unpack(t, "testdata/version2.tar.gz")
 		paths, err := filepath.Glob(filepath.Join(dir, without))
-		if without == medium.Packs+"/*"+indexSuffix {
+		if without == vfs.Packs+"/*"+indexSuffix {
 			paths = append(paths, filepath.Join(dir, mergedFile))
 		}
 		for _, path := range paths {
@@ -99,7 +99,7 @@ func checkVersion2(t *testing.T, s *Store) {
 			t.Errorf("record %d: %v", i, err)
 		}
 	}
-	if n := len(s.kept()); n != len(want)-1 {
+	if n := len(s.stored()); n != len(want)-1 {
 		t.Errorf("%d records, want %d", n, len(want)-1)
 	}
 	if m, err := s.Manifest(t.Context(), "m"); err != nil || !reflect.DeepEqual(m, sampleManifest) {

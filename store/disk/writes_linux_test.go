@@ -43,7 +43,7 @@ func TestManyRecordsAreOneWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		deleted = min(deleted, writes(t)-before)
-		if n := len(s.kept()); n != 1 {
+		if n := len(s.stored()); n != 1 {
 			t.Errorf("%d records are left", n)
 		}
 	}

@@ -64,8 +64,10 @@ func New(o Options) *Store {
 	}
 }
 
-// GetSeen is Get, because the store has no other users.
-func (s *Store) GetSeen(ctx context.Context, k key.Key) (store.Record, error) { return s.Get(ctx, k) }
+// GetWithoutRefresh is Get, because the store has no other users.
+func (s *Store) GetWithoutRefresh(ctx context.Context, k key.Key) (store.Record, error) {
+	return s.Get(ctx, k)
+}
 
 // Get returns the record stored under k.
 func (s *Store) Get(_ context.Context, k key.Key) (store.Record, error) {
@@ -239,12 +241,12 @@ func (s *Store) Lease(ctx context.Context, k key.Key) (release func(), err error
 }
 
 // TryLease leases those of the keys that are free in this process.
-func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, release func(), err error) {
+func (s *Store) TryLease(ctx context.Context, keys []key.Key) (leased []bool, release func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	lent, release = s.leases.TryAcquire(keys)
-	return lent, release, nil
+	leased, release = s.leases.TryAcquire(keys)
+	return leased, release, nil
 }
 
 // PutManifest stores a copy of m.
@@ -319,7 +321,7 @@ func (s *Store) evict(limit int64) {
 	pinned := s.pinned()
 	now := time.Now()
 	least := slices.SortedFunc(maps.Values(s.records), func(a, b *entry) int {
-		return cmp.Or(cmp.Compare(a.info().Worth(now), b.info().Worth(now)), cmp.Compare(a.turn, b.turn))
+		return cmp.Or(cmp.Compare(a.info().EvictionPriority(now), b.info().EvictionPriority(now)), cmp.Compare(a.turn, b.turn))
 	})
 	for _, e := range least {
 		if s.bytes <= limit {

@@ -39,11 +39,11 @@ func (s *Store) grown(ctx context.Context, count *goredis.IntCmd, bytes int64) {
 	}
 	if n == bytes { // the count is new: all records must be counted
 		s.rest.Store(0)
-		if !s.makeRoom(true) {
+		if !s.freeSpace(true) {
 			s.resetCount(ctx)
 		}
 	} else if n > s.o.MaxBytes {
-		s.makeRoom(false)
+		s.freeSpace(false)
 	}
 }
 
@@ -64,14 +64,14 @@ func (s *Store) overfull() error {
 	if s.o.MaxBytes < 0 || s.counted.Load() <= s.o.MaxBytes+s.o.MaxBytes/16 {
 		return nil
 	}
-	s.makeRoom(false)
+	s.freeSpace(false)
 	return fmt.Errorf("redis: %s holds more than %d bytes: %w", s.shown, s.o.MaxBytes, store.ErrFull)
 }
 
-// makeRoom evicts in the background, unless this or another process is evicting. A new count
+// freeSpace evicts in the background, unless this or another process is evicting. A new count
 // is reset then, because that eviction may have corrected the count before it was lost. It
 // reports whether a task of this process began.
-func (s *Store) makeRoom(newCount bool) bool {
+func (s *Store) freeSpace(newCount bool) bool {
 	if time.Now().UnixNano() < s.rest.Load() || !s.collects.CompareAndSwap(false, true) {
 		return false
 	}
@@ -117,11 +117,11 @@ func (s *Store) collect(ctx context.Context, limit, target int64) (freed int64, 
 		return 0, err
 	}
 	now, held, classes := time.Now(), int64(0), [classes]int64{}
-	err = s.scan(ctx, func(found []kept) error {
+	err = s.scan(ctx, func(found []stored) error {
 		for _, f := range found {
-			held += f.room
+			held += f.space
 			if !pinned[f.Key] {
-				classes[classOf(worth(f, now))] += f.room
+				classes[classOf(worth(f, now))] += f.space
 			}
 		}
 		return nil
@@ -147,15 +147,15 @@ func (s *Store) collect(ctx context.Context, limit, target int64) (freed int64, 
 // evict removes the records in the classes before the last one, and up to most bytes of the
 // last.
 func (s *Store) evict(ctx context.Context, pinned map[key.Key]bool, now time.Time, last int, most int64) (freed int64, err error) {
-	err = s.scan(ctx, func(found []kept) error {
-		var gone []kept
+	err = s.scan(ctx, func(found []stored) error {
+		var gone []stored
 		for _, f := range found {
 			class := classOf(worth(f, now))
 			if pinned[f.Key] || class > last || class == last && most <= 0 {
 				continue
 			}
 			if class == last {
-				most -= f.room
+				most -= f.space
 			}
 			gone = append(gone, f)
 		}
@@ -170,7 +170,7 @@ func (s *Store) evict(ctx context.Context, pinned map[key.Key]bool, now time.Tim
 				err = s.refused(c.Err())
 			}
 			if err == nil && c.Val() > 0 {
-				freed += gone[i].room
+				freed += gone[i].space
 			}
 		}
 		return err

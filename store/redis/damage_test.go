@@ -110,7 +110,7 @@ func TestLargeRecords(t *testing.T) {
 	if err := s.Put(ctx, store.Record{Key: storetest.Key(2)}, large, store.Record{Key: storetest.Key(3)}); !errors.Is(err, store.ErrFull) {
 		t.Errorf("a record over the bound: %v, want ErrFull", err)
 	}
-	records, err := s.GetWhole(ctx, []keyOf{storetest.Key(1), storetest.Key(2), storetest.Key(3)})
+	records, err := s.GetCombined(ctx, []keyOf{storetest.Key(1), storetest.Key(2), storetest.Key(3)})
 	if err != nil || !records[0].Key.IsZero() || records[1].Key.IsZero() || records[2].Key.IsZero() {
 		t.Errorf("after a record over the bound: %v, %v", records, err)
 	}

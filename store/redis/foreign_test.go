@@ -13,8 +13,8 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// TestLeasesThatAreNobodys checks that a lease without an early expiry has no owner and can be acquired.
-func TestLeasesThatAreNobodys(t *testing.T) {
+// TestLeasesThatAreNoCallers checks that a lease without an early expiry has no owner and can be acquired.
+func TestLeasesThatAreNoCallers(t *testing.T) {
 	server := startServer(t)
 	s := open(t, Options{URL: server.url()})
 	k, ctx := storetest.Key(1), t.Context()
@@ -30,7 +30,7 @@ func TestLeasesThatAreNobodys(t *testing.T) {
 		if err := put(); err != nil {
 			t.Fatal(err)
 		}
-		wantLent(t, s, []bool{true}, k)
+		wantBorrowed(t, s, []bool{true}, k)
 		if err := put(); err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func TestLeasesThatAreNobodys(t *testing.T) {
 	if err := server.client.Set(ctx, name, "another", time.Minute).Err(); err != nil {
 		t.Fatal(err)
 	}
-	wantLent(t, s, []bool{false}, k)
+	wantBorrowed(t, s, []bool{false}, k)
 }
 
 // TestDamagedCount checks that an invalid count disables nothing: it is removed, and the bytes are counted again.

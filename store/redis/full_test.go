@@ -16,15 +16,15 @@ func TestOutOfMemory(t *testing.T) {
 	server, log := startServer(t, "--maxmemory", "4mb", "--maxmemory-policy", "noeviction"), &logged{}
 	s := open(t, Options{URL: server.url(), Logger: log.logger()})
 	ctx := t.Context()
-	kept, full := 0, error(nil)
-	for ; kept < 1000 && full == nil; kept++ {
-		full = s.Put(ctx, store.Record{Key: storetest.Key(kept), Payload: storetest.Payload(uint64(kept), 50_000)})
+	stored, full := 0, error(nil)
+	for ; stored < 1000 && full == nil; stored++ {
+		full = s.Put(ctx, store.Record{Key: storetest.Key(stored), Payload: storetest.Payload(uint64(stored), 50_000)})
 	}
-	kept--
-	if !errors.Is(full, store.ErrFull) || kept < 10 {
-		t.Fatalf("after %d records: %v, want ErrFull", kept, full)
+	stored--
+	if !errors.Is(full, store.ErrFull) || stored < 10 {
+		t.Fatalf("after %d records: %v, want ErrFull", stored, full)
 	}
-	for i := range kept {
+	for i := range stored {
 		if r, err := s.Get(ctx, storetest.Key(i)); err != nil || !bytes.Equal(r.Payload, storetest.Payload(uint64(i), 50_000)) {
 			t.Fatalf("record %d: %v", i, err)
 		}

@@ -31,20 +31,22 @@ func (s *Store) Get(ctx context.Context, k key.Key) (store.Record, error) {
 	return records[0], nil
 }
 
-// GetSeen is Get, because records of other processes are visible immediately.
-func (s *Store) GetSeen(ctx context.Context, k key.Key) (store.Record, error) { return s.Get(ctx, k) }
+// GetWithoutRefresh is Get, because records of other processes are visible immediately.
+func (s *Store) GetWithoutRefresh(ctx context.Context, k key.Key) (store.Record, error) {
+	return s.Get(ctx, k)
+}
 
 // GetMany takes one round trip for each 256 keys, and more for records over 32 KiB.
 func (s *Store) GetMany(ctx context.Context, keys []key.Key) ([]store.Record, error) {
-	records, err := s.GetWhole(ctx, keys)
+	records, err := s.GetCombined(ctx, keys)
 	for i := range records {
 		records[i].Provenance = nil
 	}
 	return records, err
 }
 
-// GetWhole is GetMany with provenance.
-func (s *Store) GetWhole(ctx context.Context, keys []key.Key) ([]store.Record, error) {
+// GetCombined is GetMany with provenance.
+func (s *Store) GetCombined(ctx context.Context, keys []key.Key) ([]store.Record, error) {
 	records := make([]store.Record, len(keys))
 	var used []key.Key
 	for from := 0; from < len(keys); from += perTrip {
@@ -64,7 +66,7 @@ func (s *Store) GetWhole(ctx context.Context, keys []key.Key) ([]store.Record, e
 
 // Provenance returns the provenance stored with the record under k.
 func (s *Store) Provenance(ctx context.Context, k key.Key) ([]byte, error) {
-	records, err := s.GetWhole(ctx, []key.Key{k})
+	records, err := s.GetCombined(ctx, []key.Key{k})
 	if err != nil {
 		return nil, err
 	}

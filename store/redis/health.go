@@ -127,8 +127,8 @@ func (s *Store) lose(err error) {
 		pause = min(4*time.Duration(s.pause.Load()), lastPause)
 	}
 	s.pause.Store(int64(pause))
-	if told := s.told.Load(); told == 0 || now-told > int64(quiet) {
-		s.told.Store(now)
+	if reported := s.reported.Load(); reported == 0 || now-reported > int64(quiet) {
+		s.reported.Store(now)
 		s.log.Warn("redis: the shared store cannot be used; results are computed and cached on this machine", "server", s.shown, "error", err)
 	}
 	if !errors.Is(err, errCluster) {

@@ -33,9 +33,9 @@ func passes(t *testing.T, s *Store) {
 	if err != nil {
 		t.Fatalf("Lease: %v", err)
 	}
-	lent, both, err := s.TryLease(ctx, []keyOf{storetest.Key(1), storetest.Key(2)})
-	if err != nil || lent[0] || !lent[1] {
-		t.Errorf("TryLease: %v, %v, want what the process has", lent, err)
+	leased, both, err := s.TryLease(ctx, []keyOf{storetest.Key(1), storetest.Key(2)})
+	if err != nil || leased[0] || !leased[1] {
+		t.Errorf("TryLease: %v, %v, want what the process has", leased, err)
 	}
 	both()
 	release()

@@ -76,24 +76,24 @@ func (s *Store) Lease(ctx context.Context, k key.Key) (release func(), err error
 }
 
 // TryLease leases those of the keys that no user holds, in one round trip per 256 keys.
-func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, release func(), err error) {
+func (s *Store) TryLease(ctx context.Context, keys []key.Key) (leased []bool, release func(), err error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, nil, err
 	}
-	lent = make([]bool, len(keys))
+	leased = make([]bool, len(keys))
 	within := make([]func(), len(keys))
 	var mine []key.Key
 	var at []int
 	for i, k := range keys {
 		ok, release := s.table.TryAcquire([]key.Key{k})
-		if within[i], lent[i] = release, ok[0]; ok[0] {
+		if within[i], leased[i] = release, ok[0]; ok[0] {
 			mine, at = append(mine, k), append(at, i)
 		}
 	}
 	release = sync.OnceFunc(func() {
 		var ours []key.Key
 		for i, k := range keys {
-			if lent[i] {
+			if leased[i] {
 				ours = append(ours, k)
 			}
 		}
@@ -104,11 +104,11 @@ func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, rele
 	})
 	got, err := s.acquire(ctx, mine)
 	if errors.Is(err, ErrAway) {
-		return slices.Clone(lent), release, nil
+		return slices.Clone(leased), release, nil
 	}
 	for j, i := range at {
 		if err != nil || !got[j] {
-			lent[i] = false
+			leased[i] = false
 			within[i]()
 		}
 	}
@@ -116,7 +116,7 @@ func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, rele
 		release()
 		return nil, nil, err
 	}
-	return slices.Clone(lent), release, nil
+	return slices.Clone(leased), release, nil
 }
 
 // acquire takes those of the leases that no user holds, and those that this store holds

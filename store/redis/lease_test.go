@@ -14,12 +14,12 @@ import (
 	"github.com/larder-data/larder/store/storetest"
 )
 
-// wantLent tries to acquire leases and releases them.
-func wantLent(t *testing.T, s *Store, want []bool, keys ...key.Key) {
+// wantBorrowed tries to acquire leases and releases them.
+func wantBorrowed(t *testing.T, s *Store, want []bool, keys ...key.Key) {
 	t.Helper()
-	lent, release, err := s.TryLease(t.Context(), keys)
-	if err != nil || !slices.Equal(lent, want) {
-		t.Fatalf("lent %v, %v, want %v", lent, err, want)
+	leased, release, err := s.TryLease(t.Context(), keys)
+	if err != nil || !slices.Equal(leased, want) {
+		t.Fatalf("lent %v, %v, want %v", leased, err, want)
 	}
 	release()
 }
@@ -42,7 +42,7 @@ func TestLeasesOfTwoStores(t *testing.T) {
 	if _, err := b.Lease(ctx, storetest.Key(1)); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("what another store holds: %v, want the context's error", err)
 	}
-	wantLent(t, b, []bool{false, true, false, false}, storetest.Key(1), storetest.Key(4), storetest.Key(2), storetest.Key(3))
+	wantBorrowed(t, b, []bool{false, true, false, false}, storetest.Key(1), storetest.Key(4), storetest.Key(2), storetest.Key(3))
 	got := make(chan func())
 	go func() {
 		release, err := b.Lease(t.Context(), storetest.Key(1))
@@ -55,7 +55,7 @@ func TestLeasesOfTwoStores(t *testing.T) {
 	release()
 	(<-got)()
 	releaseSome()
-	wantLent(t, b, []bool{true, true, true}, storetest.Key(1), storetest.Key(2), storetest.Key(3))
+	wantBorrowed(t, b, []bool{true, true, true}, storetest.Key(1), storetest.Key(2), storetest.Key(3))
 	if n := server.client.DBSize(t.Context()).Val(); n != 0 {
 		t.Errorf("%d names are left", n)
 	}
@@ -102,7 +102,7 @@ func TestLostLease(t *testing.T) {
 	if err := server.client.Set(t.Context(), s.leaseName(k), s.token, time.Minute).Err(); err != nil {
 		t.Fatal(err)
 	}
-	wantLent(t, s, []bool{true}, k)
+	wantBorrowed(t, s, []bool{true}, k)
 }
 
 // TestKilledOwner checks that leases of a killed process expire.
@@ -115,7 +115,7 @@ func TestKilledOwner(t *testing.T) {
 		if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "held\n" {
 			t.Fatalf("the child says %q, %v", line, err)
 		}
-		wantLent(t, s, []bool{false, false, true}, storetest.Key(1), storetest.Key(2), storetest.Key(3))
+		wantBorrowed(t, s, []bool{false, false, true}, storetest.Key(1), storetest.Key(2), storetest.Key(3))
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}

@@ -189,7 +189,7 @@ func (s *Store) pinned(ctx context.Context) (map[key.Key]bool, error) {
 	for err == nil && len(fresh) > 0 {
 		some := fresh[:min(len(fresh), perTrip)]
 		fresh = fresh[len(some):]
-		var found []kept
+		var found []stored
 		found, err = s.headers(ctx, some)
 		for _, f := range found {
 			pin(f.Link)

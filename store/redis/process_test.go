@@ -62,9 +62,9 @@ func child(t *testing.T, role, url, dir string) (*exec.Cmd, io.Reader) {
 // hold takes two leases, each with another method, prints a line and waits to be killed.
 func hold(s *Store, _ string) error {
 	_, err := s.Lease(context.Background(), storetest.Key(1))
-	lent, _, terr := s.TryLease(context.Background(), []key.Key{storetest.Key(2)})
-	if err = errors.Join(err, terr); err != nil || !lent[0] {
-		return fmt.Errorf("lent %v: %w", lent, err)
+	leased, _, terr := s.TryLease(context.Background(), []key.Key{storetest.Key(2)})
+	if err = errors.Join(err, terr); err != nil || !leased[0] {
+		return fmt.Errorf("lent %v: %w", leased, err)
 	}
 	fmt.Fprintln(os.Stdout, "held")
 	_, err = io.Copy(io.Discard, os.Stdin)

@@ -15,8 +15,8 @@ import (
 // nameOverhead is about what the server needs for a string in addition to its bytes.
 const nameOverhead = 96
 
-// room returns how many bytes of the server a record of the given size takes.
-func (s *Store) room(bytes int64) int64 {
+// space returns how many bytes of the server a record of the given size takes.
+func (s *Store) space(bytes int64) int64 {
 	return nameOverhead + int64(len(s.o.Prefix)+len(recordKind)) + key.Size + bytes
 }
 
@@ -72,7 +72,7 @@ func (s *Store) put(ctx context.Context, records []store.Record) error {
 			r.Created = now
 		}
 		strings[i] = encode(&r, now)
-		bytes += s.room(int64(len(strings[i])))
+		bytes += s.space(int64(len(strings[i])))
 	}
 	if failed := s.write(ctx, records, strings, bytes); failed != nil {
 		return failed

@@ -84,23 +84,23 @@ type Store struct {
 	tasks  sync.WaitGroup
 	start  sync.Mutex // guards the start and end of tasks
 
-	away     atomic.Pointer[error] // why the server cannot be used, nil if it can
-	told     atomic.Int64          // when that was logged, ns
-	pause    atomic.Int64          // before the next try of a lost server, ns
-	back     atomic.Int64          // when it became usable again, ns
-	mean     atomic.Int64          // mean time of an answer, ns
-	answers  atomic.Int64          // number of answers
-	slowTold atomic.Bool           // a warning about slow answers was logged
-	damages  atomic.Int64          // damaged records
-	unfit    atomic.Pointer[unfit] // why nothing can be written, nil if it can
-	counted  atomic.Int64          // bytes stored, as the server counts them
-	collects atomic.Bool           // this process is evicting
-	rest     atomic.Int64          // until when evicting is useless, ns
-	token    string                // of this store's leases
-	table    lease.Table           // leases within this process
-	lending  sync.Mutex            // held while leases are renewed or changed
-	held     map[key.Key]struct{}  // leases in the server
-	renewing bool                  // a task renews
+	away         atomic.Pointer[error] // why the server cannot be used, nil if it can
+	reported     atomic.Int64          // when that was logged, ns
+	pause        atomic.Int64          // before the next try of a lost server, ns
+	back         atomic.Int64          // when it became usable again, ns
+	mean         atomic.Int64          // mean time of an answer, ns
+	answers      atomic.Int64          // number of answers
+	slowReported atomic.Bool           // a warning about slow answers was logged
+	damages      atomic.Int64          // damaged records
+	unfit        atomic.Pointer[unfit] // why nothing can be written, nil if it can
+	counted      atomic.Int64          // bytes stored, as the server counts them
+	collects     atomic.Bool           // this process is evicting
+	rest         atomic.Int64          // until when evicting is useless, ns
+	token        string                // of this store's leases
+	table        lease.Table           // leases within this process
+	lending      sync.Mutex            // held while leases are renewed or changed
+	held         map[key.Key]struct{}  // leases in the server
+	renewing     bool                  // a task renews
 }
 
 var _ store.Store = (*Store)(nil)

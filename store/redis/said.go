@@ -59,7 +59,7 @@ func (s *Store) took(d time.Duration) {
 	mean := s.mean.Load()
 	mean += (int64(d) - mean) / manyTimes
 	s.mean.Store(mean) // a lost concurrent update is harmless
-	if n := s.answers.Add(1); mean > int64(slow) && n > manyTimes && s.slowTold.CompareAndSwap(false, true) {
+	if n := s.answers.Add(1); mean > int64(slow) && n > manyTimes && s.slowReported.CompareAndSwap(false, true) {
 		s.log.Warn("redis: the shared store is slow; do not share results that take less time to compute", "server", s.shown, "each reply", time.Duration(mean).Round(time.Millisecond))
 	}
 }

@@ -17,10 +17,10 @@ import (
 // scanned is how many names one step of a scan visits, including foreign ones.
 const scanned = 1000
 
-// kept is the result of a scan for one record.
-type kept struct {
+// stored is the result of a scan for one record.
+type stored struct {
 	header       // zero except for the key if it is damaged
-	room   int64 // bytes in the server
+	space  int64 // bytes in the server
 	sound  bool
 }
 
@@ -49,7 +49,7 @@ func (s *Store) names(ctx context.Context, kind string, visit func(names []strin
 
 // scan passes all records to visit, several at a time. A record that exists during the
 // whole scan is passed at least once.
-func (s *Store) scan(ctx context.Context, visit func([]kept) error) error {
+func (s *Store) scan(ctx context.Context, visit func([]stored) error) error {
 	return s.names(ctx, recordKind, func(names []string) error {
 		keys := make([]key.Key, 0, len(names))
 		for _, name := range names {
@@ -66,7 +66,7 @@ func (s *Store) scan(ctx context.Context, visit func([]kept) error) error {
 }
 
 // headers reads the starts of the records that exist.
-func (s *Store) headers(ctx context.Context, keys []key.Key) ([]kept, error) {
+func (s *Store) headers(ctx context.Context, keys []key.Key) ([]stored, error) {
 	beginnings, lengths := make([]*goredis.StringCmd, len(keys)), make([]*goredis.IntCmd, len(keys))
 	err := s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) {
 		for i, k := range keys {
@@ -77,13 +77,13 @@ func (s *Store) headers(ctx context.Context, keys []key.Key) ([]kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := make([]kept, 0, len(keys))
+	found := make([]stored, 0, len(keys))
 	for i, k := range keys {
 		b, _ := beginnings[i].Bytes()
 		if len(b) == 0 && beginnings[i].Err() == nil {
 			continue // it was removed
 		}
-		f := kept{room: s.room(lengths[i].Val())}
+		f := stored{space: s.space(lengths[i].Val())}
 		if h, err := decodeHeader(k, b); err == nil && h.total() == lengths[i].Val() {
 			f.header, f.sound = h, true
 		}
@@ -103,7 +103,7 @@ func (s *Store) Records(ctx context.Context) iter.Seq2[store.Info, error] {
 			return
 		}
 		seen, going := map[uint64]bool{}, true
-		err = s.scan(ctx, func(found []kept) error {
+		err = s.scan(ctx, func(found []stored) error {
 			for _, f := range found {
 				fp := xxh3.Hash(f.Key[:])
 				if !f.sound || seen[fp] {
@@ -126,12 +126,12 @@ func (s *Store) Records(ctx context.Context) iter.Seq2[store.Info, error] {
 func (s *Store) Usage(ctx context.Context) (u store.Usage, err error) {
 	u.Limit = max(s.o.MaxBytes, 0)
 	seen := map[uint64]bool{}
-	err = s.scan(ctx, func(found []kept) error {
+	err = s.scan(ctx, func(found []stored) error {
 		for _, f := range found {
 			if fp := xxh3.Hash(f.Key[:]); !seen[fp] {
 				seen[fp] = true
 				u.Records++
-				u.Bytes += f.room
+				u.Bytes += f.space
 			}
 		}
 		return nil
@@ -140,9 +140,9 @@ func (s *Store) Usage(ctx context.Context) (u store.Usage, err error) {
 }
 
 // worth returns what is lost if a record is evicted: nothing if it is damaged.
-func worth(f kept, now time.Time) float64 {
+func worth(f stored, now time.Time) float64 {
 	if !f.sound {
 		return 0
 	}
-	return f.Worth(now)
+	return f.EvictionPriority(now)
 }

@@ -73,9 +73,9 @@ func (m *model) getMany(rt *rapid.T) {
 		rt.Fatalf("GetMany: %v", err)
 	}
 	for i, k := range keys {
-		want, kept := m.want[k]
-		if kept == got[i].Key.IsZero() || !bytes.Equal(got[i].Payload, want) {
-			rt.Fatalf("GetMany: %d bytes, want %d bytes, kept %v", len(got[i].Payload), len(want), kept)
+		want, stored := m.want[k]
+		if stored == got[i].Key.IsZero() || !bytes.Equal(got[i].Payload, want) {
+			rt.Fatalf("GetMany: %d bytes, want %d bytes, kept %v", len(got[i].Payload), len(want), stored)
 		}
 	}
 }
@@ -83,8 +83,8 @@ func (m *model) getMany(rt *rapid.T) {
 func (m *model) get(rt *rapid.T) {
 	k := someKey.Draw(rt, "get")
 	got, err := m.s.Get(rt.Context(), k)
-	want, kept := m.want[k]
-	if !kept {
+	want, stored := m.want[k]
+	if !stored {
 		if !errors.Is(err, store.ErrNotFound) {
 			rt.Fatalf("Get of nothing: %v", err)
 		}

@@ -221,7 +221,7 @@ func testDelete(t *testing.T, s store.Records) {
 
 // testChanges checks that a new record is a change, and a lookup is not.
 func testChanges(t *testing.T, s store.Records) {
-	c, ok := s.(store.Changing)
+	c, ok := s.(store.ChangeCounter)
 	if !ok {
 		t.Skipf("%T does not tell what is new", s)
 	}
@@ -670,9 +670,9 @@ func testTryLease(t *testing.T, s store.Leases) {
 	}
 	try := func(want []bool, keys ...key.Key) (release func()) {
 		t.Helper()
-		lent, release, err := s.TryLease(t.Context(), keys)
-		if err != nil || !slices.Equal(lent, want) {
-			t.Fatalf("TryLease: %v, %v, want %v", lent, err, want)
+		leased, release, err := s.TryLease(t.Context(), keys)
+		if err != nil || !slices.Equal(leased, want) {
+			t.Fatalf("TryLease: %v, %v, want %v", leased, err, want)
 		}
 		return release
 	}
@@ -695,7 +695,7 @@ func testTryLease(t *testing.T, s store.Leases) {
 	}
 
 	var holders [4]atomic.Int32
-	var lent atomic.Int32
+	var leased atomic.Int32
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
@@ -708,7 +708,7 @@ func testTryLease(t *testing.T, s store.Leases) {
 				}
 				for j := range keys {
 					if got[j] {
-						lent.Add(1)
+						leased.Add(1)
 						if holders[(i+j)%4].Add(1) != 1 {
 							t.Error("two hold the same lease")
 						}
@@ -724,7 +724,7 @@ func testTryLease(t *testing.T, s store.Leases) {
 		})
 	}
 	wg.Wait()
-	if lent.Load() == 0 {
+	if leased.Load() == 0 {
 		t.Error("nothing was lent")
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	missedFor = time.Second // how long GetSeen skips keys that far did not have
+	missedFor = time.Second // how long GetWithoutRefresh skips keys that far did not have
 	missedMay = 1024        // a power of 2
 )
 

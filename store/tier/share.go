@@ -26,7 +26,7 @@ type shared struct {
 // of far.
 //
 // A record in near is not looked up in far, except records that change, such as the
-// dependencies of a computation: for these, Get and GetMany return the later one. GetSeen
+// dependencies of a computation: for these, Get and GetMany return the later one. GetWithoutRefresh
 // skips far for keys that it did not have a moment ago.
 func Share(near, far store.Store) store.Store { return &shared{Store: near, far: far} }
 
@@ -43,8 +43,8 @@ func (s *shared) Get(ctx context.Context, k key.Key) (store.Record, error) {
 	return s.later(ctx, k, r, err)
 }
 
-func (s *shared) GetSeen(ctx context.Context, k key.Key) (store.Record, error) {
-	r, err := s.Store.GetSeen(ctx, k)
+func (s *shared) GetWithoutRefresh(ctx context.Context, k key.Key) (store.Record, error) {
+	r, err := s.Store.GetWithoutRefresh(ctx, k)
 	if err == nil || s.missed.lately(k) {
 		return r, err
 	}
@@ -150,7 +150,7 @@ func (s *shared) Lease(ctx context.Context, k key.Key) (release func(), err erro
 	return (&Store{s.Store, s.far}).Lease(ctx, k)
 }
 
-func (s *shared) TryLease(ctx context.Context, keys []key.Key) (lent []bool, release func(), err error) {
+func (s *shared) TryLease(ctx context.Context, keys []key.Key) (leased []bool, release func(), err error) {
 	return (&Store{s.Store, s.far}).TryLease(ctx, keys)
 }
 

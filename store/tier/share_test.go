@@ -110,8 +110,8 @@ func TestSharedNotes(t *testing.T) {
 	}
 	must(s.Put(t.Context(), record(3, records.Recorded, "before", 1)))
 	must(far.Put(t.Context(), record(3, records.Recorded, "later", 2)))
-	if r, err := s.GetSeen(t.Context(), storetest.Key(3)); err != nil || string(r.Payload) != "before" {
-		t.Errorf("GetSeen asks far for what is near: %q, %v", r.Payload, err)
+	if r, err := s.GetWithoutRefresh(t.Context(), storetest.Key(3)); err != nil || string(r.Payload) != "before" {
+		t.Errorf("GetWithoutRefresh asks far for what is near: %q, %v", r.Payload, err)
 	}
 	if r, err := s.GetMany(t.Context(), keys(3)); err != nil || string(r[0].Payload) != "later" {
 		t.Errorf("a note that has changed: %v, %v", r, err)
@@ -143,7 +143,7 @@ func (c *counting) GetMany(ctx context.Context, keys []key.Key) ([]store.Record,
 	return c.Store.GetMany(ctx, keys)
 }
 
-// TestLooksFar checks that Get looks again for a key that was recently missing remotely. GetSeen does not, and finds
+// TestLooksFar checks that Get looks again for a key that was recently missing remotely. GetWithoutRefresh does not, and finds
 // what was put here.
 func TestLooksFar(t *testing.T) {
 	near, far := memory.New(memory.Options{MaxBytes: 1}), &counting{Store: memory.New(memory.Options{})}
@@ -154,20 +154,20 @@ func TestLooksFar(t *testing.T) {
 			t.Errorf("%v and %d looks, want %d", err, far.looks, looks)
 		}
 	}
-	missing(s.GetSeen, 1)
-	missing(s.GetSeen, 1)
+	missing(s.GetWithoutRefresh, 1)
+	missing(s.GetWithoutRefresh, 1)
 	missing(s.Get, 2)
 	put(t, far, 1)
-	missing(s.GetSeen, 2)
+	missing(s.GetWithoutRefresh, 2)
 	get(t, s, 1)
-	if _, err := s.GetSeen(t.Context(), storetest.Key(1)); err != nil {
+	if _, err := s.GetWithoutRefresh(t.Context(), storetest.Key(1)); err != nil {
 		t.Errorf("what was found far before: %v", err)
 	}
-	if _, err := s.GetSeen(t.Context(), storetest.Key(2)); err == nil {
+	if _, err := s.GetWithoutRefresh(t.Context(), storetest.Key(2)); err == nil {
 		t.Error("it is there before it is put")
 	}
 	_ = s.Put(t.Context(), store.Record{Key: storetest.Key(2), Payload: []byte("x")}) // the local store is full
-	if _, err := s.GetSeen(t.Context(), storetest.Key(2)); err != nil {
+	if _, err := s.GetWithoutRefresh(t.Context(), storetest.Key(2)); err != nil {
 		t.Errorf("what was put here: %v", err)
 	}
 }

@@ -31,9 +31,9 @@ func (s *Store) Get(ctx context.Context, k key.Key) (store.Record, error) {
 	return s.get(ctx, k, store.Store.Get)
 }
 
-// GetSeen is Get among the records that each store has seen.
-func (s *Store) GetSeen(ctx context.Context, k key.Key) (store.Record, error) {
-	return s.get(ctx, k, store.Store.GetSeen)
+// GetWithoutRefresh is Get among the records that each store has seen.
+func (s *Store) GetWithoutRefresh(ctx context.Context, k key.Key) (store.Record, error) {
+	return s.get(ctx, k, store.Store.GetWithoutRefresh)
 }
 
 func (s *Store) get(ctx context.Context, k key.Key, get func(store.Store, context.Context, key.Key) (store.Record, error)) (store.Record, error) {
@@ -41,7 +41,7 @@ func (s *Store) get(ctx context.Context, k key.Key, get func(store.Store, contex
 	if err == nil {
 		return r, nil
 	}
-	if _, ok := s.far.(Whole); ok {
+	if _, ok := s.far.(CombinedStore); ok {
 		return s.getWhole(ctx, k, err)
 	}
 	r, ferr := get(s.far, ctx, k)
@@ -233,15 +233,15 @@ func (s *Store) Lease(ctx context.Context, k key.Key) (release func(), err error
 }
 
 // TryLease leases those of the keys that no user of either store holds.
-func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, release func(), err error) {
-	lent, near, err := s.near.TryLease(ctx, keys)
+func (s *Store) TryLease(ctx context.Context, keys []key.Key) (leased []bool, release func(), err error) {
+	leased, near, err := s.near.TryLease(ctx, keys)
 	if err != nil {
 		return nil, nil, err
 	}
 	var mine []key.Key
 	var at []int
 	for i, k := range keys {
-		if lent[i] {
+		if leased[i] {
 			mine, at = append(mine, k), append(at, i)
 		}
 	}
@@ -251,9 +251,9 @@ func (s *Store) TryLease(ctx context.Context, keys []key.Key) (lent []bool, rele
 		return nil, nil, err
 	}
 	for j, i := range at {
-		lent[i] = both[j]
+		leased[i] = both[j]
 	}
-	return lent, func() { far(); near() }, nil
+	return leased, func() { far(); near() }, nil
 }
 
 // PutManifest stores m in far, or in near if far is read-only.

@@ -55,9 +55,9 @@ def paragraphs(n: int) -> list[str]:
             if len(text) >= 40:
                 found[text[:600]] = None
     texts = list(found)[: n * 7 // 10]
-    chance = random.Random(1)
-    texts += chance.choices(texts, k=n - len(texts))
-    chance.shuffle(texts)
+    rng = random.Random(1)
+    texts += rng.choices(texts, k=n - len(texts))
+    rng.shuffle(texts)
     return texts
 
 

@@ -27,12 +27,12 @@ IMPORTS = ["numpy", "torch", "torch.utils.data", "larder"]
 now = time.perf_counter
 
 
-def reader_of(work: str, loader: str, folder: Path) -> tuple[Any, Any]:
+def reader_of(work: str, loader: str, directory: Path) -> tuple[Any, Any]:
     """Return a function that creates the reader, and one that converts a batch."""
     module = importlib.import_module("rows" if work in data.KINDS else "photos")
     known = module.SHARING if work == "few photos" else module.LOADERS
     form, make, workers = known[loader]
-    at = data.made(work, form, folder)
+    at = data.made(work, form, directory)
     return lambda: make(at, workers)
 
 
@@ -83,10 +83,10 @@ def resumed(reader: Any) -> dict[str, Any]:
         return {}
     want = numbers(next(epoch))
     epoch.close()
-    kept = pickle.dumps(state)
-    size = len(next(iter(state.values()))) if [*state] == ["state"] else len(kept)
+    cached = pickle.dumps(state)
+    size = len(next(iter(state.values()))) if [*state] == ["state"] else len(cached)
     began = now()
-    reader.load(pickle.loads(kept))
+    reader.load(pickle.loads(cached))
     epoch = reader.epoch()
     got = numbers(next(epoch))
     return {"resume": now() - began, "state": size, "exact": got == want}
@@ -118,9 +118,9 @@ def watched(reader: Any) -> None:
 
 
 def main() -> None:
-    work, loader, folder, seconds = sys.argv[1], sys.argv[2], Path(sys.argv[3]), float(sys.argv[4])
+    work, loader, directory, seconds = sys.argv[1], sys.argv[2], Path(sys.argv[3]), float(sys.argv[4])
     warnings.simplefilter("ignore")
-    make = reader_of(work, loader, folder)
+    make = reader_of(work, loader, directory)
     for module in IMPORTS:
         importlib.import_module(module)
     run = rows if work in data.KINDS else photos

@@ -45,47 +45,47 @@ def shard(kind: str) -> int:
     return n * size // SHARDS
 
 
-def numpy(kind: str, folder: Path) -> None:
+def numpy(kind: str, directory: Path) -> None:
     """Write one array, for loaders that read rows directly from a file."""
     import numpy as np
 
     n, size = KINDS[kind]
-    array = np.lib.format.open_memmap(folder / "x.npy", "w+", np.uint8, (n, size))
+    array = np.lib.format.open_memmap(directory / "x.npy", "w+", np.uint8, (n, size))
     for i, row in enumerate(rows(kind)):
         array[i] = np.frombuffer(row, np.uint8)
-    (folder / "flow.yaml").write_text("version: 1\nnodes:\n  rows: {source: numpy, with: {path: x.npy}}\n")
+    (directory / "flow.yaml").write_text("version: 1\nnodes:\n  rows: {source: numpy, with: {path: x.npy}}\n")
 
 
-def tar(kind: str, folder: Path) -> None:
+def tar(kind: str, directory: Path) -> None:
     """Write shards of webdataset."""
     import webdataset
 
-    with webdataset.ShardWriter(f"{folder}/%06d.tar", maxsize=shard(kind), verbose=0) as writer:
+    with webdataset.ShardWriter(f"{directory}/%06d.tar", maxsize=shard(kind), verbose=0) as writer:
         for i, row in enumerate(rows(kind)):
             writer.write({"__key__": f"{i:08d}", "bin": row})
 
 
-def mds(kind: str, folder: Path) -> None:
+def mds(kind: str, directory: Path) -> None:
     """Write shards of Mosaic Streaming."""
     from streaming import MDSWriter
 
-    with MDSWriter(out=f"{folder}/mds", columns={"x": "bytes"}, size_limit=shard(kind)) as writer:
+    with MDSWriter(out=f"{directory}/mds", columns={"x": "bytes"}, size_limit=shard(kind)) as writer:
         for row in rows(kind):
             writer.write({"x": row})
 
 
-def chunks(kind: str, folder: Path) -> None:
+def chunks(kind: str, directory: Path) -> None:
     """Write chunks of litdata."""
     from litdata.streaming.writer import BinaryWriter
 
-    writer = BinaryWriter(f"{folder}/chunks", chunk_bytes=shard(kind))
+    writer = BinaryWriter(f"{directory}/chunks", chunk_bytes=shard(kind))
     for i, row in enumerate(rows(kind)):
         writer.add_item(i, row)
     writer.done()
     writer.merge()
 
 
-def jpeg(kind: str, folder: Path) -> None:
+def jpeg(kind: str, directory: Path) -> None:
     """Write photographs of about 500 x 375, each cut from another part of a real one."""
     import numpy as np
     from PIL import Image, ImageEnhance
@@ -102,8 +102,8 @@ def jpeg(kind: str, folder: Path) -> None:
         if rng.random() < 0.5:
             cut = cut.transpose(Image.FLIP_LEFT_RIGHT)
         cut = ImageEnhance.Brightness(cut).enhance(rng.uniform(0.7, 1.3))
-        cut.save(folder / f"{i:05d}.jpg", quality=int(rng.integers(80, 95)))
-    (folder / "flow.yaml").write_text(PHOTO_FLOW)
+        cut.save(directory / f"{i:05d}.jpg", quality=int(rng.integers(80, 95)))
+    (directory / "flow.yaml").write_text(PHOTO_FLOW)
 
 
 def photographs() -> list:
@@ -124,9 +124,9 @@ def photographs() -> list:
 FORMS: dict[str, Callable[[str, Path], None]] = {"numpy": numpy, "tar": tar, "mds": mds, "chunks": chunks, "jpeg": jpeg}
 
 
-def made(kind: str, form: str, folder: Path) -> Path:
+def made(kind: str, form: str, directory: Path) -> Path:
     """Return the directory with data of a kind in a format, written if it does not exist."""
-    at = folder / f"{kind.replace(' ', '')}-{form}"
+    at = directory / f"{kind.replace(' ', '')}-{form}"
     if not at.exists():
         part = at.with_suffix(".part")
         shutil.rmtree(part, ignore_errors=True)
@@ -136,9 +136,9 @@ def made(kind: str, form: str, folder: Path) -> Path:
     return at
 
 
-def make(python: str, kind: str, form: str, folder: Path) -> None:
+def make(python: str, kind: str, form: str, directory: Path) -> None:
     """Write data with a suitable interpreter, for several contestants that need it at the same time."""
-    subprocess.run([python, __file__, kind, form, str(folder)], check=True)
+    subprocess.run([python, __file__, kind, form, str(directory)], check=True)
 
 
 if __name__ == "__main__":

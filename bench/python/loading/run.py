@@ -46,7 +46,7 @@ class Bench:
 
     def __init__(self, python: str, seconds: float) -> None:
         self.python, self.seconds = python, seconds
-        self.folder = WORK / "data"
+        self.directory = WORK / "data"
         self.place = tempfile.mkdtemp(prefix="lb-")  # socket paths must be short
         self.environment = os.environ | {
             "XDG_RUNTIME_DIR": self.place,
@@ -84,7 +84,7 @@ class Bench:
 
     def start(self, work: str, loader: str) -> Child:
         """Start a contestant, with its output in files."""
-        command = [self.python, str(HERE / "contest.py"), work, loader, str(self.folder), str(self.seconds)]
+        command = [self.python, str(HERE / "contest.py"), work, loader, str(self.directory), str(self.seconds)]
         said, errors = (tempfile.TemporaryFile("w+", dir=self.place) for _ in range(2))
         process = subprocess.Popen(
             command, env=self.environment, stdin=subprocess.PIPE, stdout=said, stderr=errors, start_new_session=True
@@ -105,7 +105,7 @@ class Bench:
 
     def together(self, loader: str) -> dict[str, Any]:
         """Run several processes with the same samples, and return their total memory when each is done."""
-        data.make(self.python, "few photos", "jpeg", self.folder)
+        data.make(self.python, "few photos", "jpeg", self.directory)
         children = [self.start("few photos", loader) for _ in range(CLIENTS)]
         watch = Watch(children)
         try:
@@ -198,13 +198,13 @@ def better(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
     """Return the better of each figure of two runs."""
     if "error" in before or "error" in now:
         return before if "error" in now and "error" not in before else now
-    kept = dict(before)
+    cached = dict(before)
     for name, value in now.items():
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or name not in kept:
-            kept[name] = value
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or name not in cached:
+            cached[name] = value
         else:
-            kept[name] = max(kept[name], value) if name.startswith("rate") else min(kept[name], value)
-    return kept
+            cached[name] = max(cached[name], value) if name.startswith("rate") else min(cached[name], value)
+    return cached
 
 
 def measure(bench: Bench, runs: int, only: str, results: dict[str, Any]) -> None:

@@ -39,8 +39,8 @@ numpy.save(os.environ["LARDER_OUT"] + "/out.npy", function(numpy.load(os.environ
 class Files(torch.utils.data.Dataset[Any]):
     """The samples for a DataLoader."""
 
-    def __init__(self, folder: Path, function: Callable[[Any], Any] | None) -> None:
-        self.paths = sorted(folder.glob("data/*_image.npy"))
+    def __init__(self, directory: Path, function: Callable[[Any], Any] | None) -> None:
+        self.paths = sorted(directory.glob("data/*_image.npy"))
         self.function = function
 
     def __len__(self) -> int:
@@ -51,35 +51,35 @@ class Files(torch.utils.data.Dataset[Any]):
         return torch.as_tensor(self.function(image) if self.function else image)
 
 
-def make(folder: Path, samples: int) -> None:
+def make(directory: Path, samples: int) -> None:
     """Write the samples."""
-    (folder / "data").mkdir(parents=True)
+    (directory / "data").mkdir(parents=True)
     draw = np.random.default_rng(0)
     for i in range(samples):
-        np.save(folder / "data" / f"{i:05}_image.npy", draw.integers(0, 256, (186, 186, 3), np.uint8))
+        np.save(directory / "data" / f"{i:05}_image.npy", draw.integers(0, 256, (186, 186, 3), np.uint8))
 
 
-def by_torch(folder: Path, function: str | None) -> Iterator[Any]:
+def by_torch(directory: Path, function: str | None) -> Iterator[Any]:
     """Yield batches of a DataLoader with two workers."""
-    files = Files(folder, FUNCTIONS[function] if function else None)
+    files = Files(directory, FUNCTIONS[function] if function else None)
     yield from torch.utils.data.DataLoader(files, batch_size=32, num_workers=2)
 
 
-def by_larder(folder: Path, function: str | None) -> Iterator[Any]:
+def by_larder(directory: Path, function: str | None) -> Iterator[Any]:
     """Yield batches of Larder's loader, with the function in two workers."""
-    node = larder.underfolder(path=folder)
+    node = larder.underfolder(path=directory)
     if function:
         node = node.map(FUNCTIONS[function], items=["image"], into=["out"]).keep_keys(keys=["out"])
     yield from node.batch(32)
 
 
-def by_exec(folder: Path, function: str | None) -> Iterator[Any]:
+def by_exec(directory: Path, function: str | None) -> Iterator[Any]:
     """Yield batches of Larder's loader, with the function in a command per sample."""
-    node = larder.underfolder(path=folder)
+    node = larder.underfolder(path=directory)
     if function:
         os.environ["FUNCTION"] = function
         os.environ["PYTHONPATH"] = f"{Path(__file__).parent}:{os.environ.get('PYTHONPATH', '')}"
-        script = folder.parent / "script.py"
+        script = directory.parent / "script.py"
         script.write_text(EXEC)
         node = node.exec(
             command=[sys.executable, str(script)], items=["image"], into=["out"], env=["FUNCTION", "PYTHONPATH"]
@@ -90,12 +90,12 @@ def by_exec(folder: Path, function: str | None) -> Iterator[Any]:
 WAYS = {"larder python": by_larder, "DataLoader, 2 workers": by_torch, "larder exec": by_exec}
 
 
-def once(way: str, folder: Path, function: str | None) -> tuple[float, float]:
+def once(way: str, directory: Path, function: str | None) -> tuple[float, float]:
     """Return wall time and processor time of one pass in a separate process, in seconds."""
     place = tempfile.mkdtemp(prefix="lm-")
     env = {**os.environ, "XDG_RUNTIME_DIR": place, "LARDER_CACHE": f"{place}/cache", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
-        [sys.executable, __file__, "--one", way, str(folder), function or ""],
+        [sys.executable, __file__, "--one", way, str(directory), function or ""],
         env=env,
         stdout=subprocess.PIPE,
         check=True,
@@ -106,12 +106,12 @@ def once(way: str, folder: Path, function: str | None) -> tuple[float, float]:
     return wall, used
 
 
-def one(way: str, folder: Path, function: str) -> None:
+def one(way: str, directory: Path, function: str) -> None:
     """Run one pass, and print its time, including the server and the workers."""
-    batches = WAYS[way](folder, function or None)
+    batches = WAYS[way](directory, function or None)
     for _ in batches:
         pass  # startup does not count
-    batches = WAYS[way](folder, function or None)
+    batches = WAYS[way](directory, function or None)
     before, start = tree(), time.perf_counter()
     samples = sum(len(batch["out" if function else "image"] if isinstance(batch, dict) else batch) for batch in batches)
     wall = time.perf_counter() - start
@@ -146,13 +146,13 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=4000)
     parser.add_argument("--runs", type=int, default=3)
     given = parser.parse_args()
-    folder = Path(tempfile.mkdtemp(prefix="lm-"))
-    make(folder / "all", given.samples)
-    make(folder / "some", 200)
+    directory = Path(tempfile.mkdtemp(prefix="lm-"))
+    make(directory / "all", given.samples)
+    make(directory / "some", 200)
     print(f"{'':>24} {'function':>9} {'wall us':>8} {'cpu us':>8} {'overhead us':>12}")
-    image = np.load(folder / "some" / "data" / "00000_image.npy")
+    image = np.load(directory / "some" / "data" / "00000_image.npy")
     for way in WAYS:
-        where = folder / ("some" if way == "larder exec" else "all")
+        where = directory / ("some" if way == "larder exec" else "all")
         plain = min(once(way, where, None)[1] for _ in range(given.runs))
         for name, function in FUNCTIONS.items():
             start = time.process_time()
@@ -163,7 +163,7 @@ def main() -> None:
             wall, used = min(p[0] for p in passes), min(p[1] for p in passes)
             over = (used - alone - plain) * 1e6
             print(f"{way:>24} {name:>9} {wall * 1e6:8.0f} {used * 1e6:8.0f} {over:12.0f}", flush=True)
-    shutil.rmtree(folder)
+    shutil.rmtree(directory)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from code_edits import CASES, Case
 warnings.simplefilter("ignore")
 
 
-def use_larder(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
+def use_larder(directory: str, f: Callable[..., Any]) -> Callable[..., Any]:
     """Cache results by function identity and argument key, unless anything else is read or drawn."""
     from larder._identity.code.identity import identify
     from larder._identity.digest import digest
@@ -32,7 +32,7 @@ def use_larder(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any) -> Any:
         identity = identify(f)
         key = digest((args, nondefault_settings()), used=identity.names, names=identity.names_files)
-        path = os.path.join(folder, identity.digest.hex() + key.hex())
+        path = os.path.join(directory, identity.digest.hex() + key.hex())
         if os.path.exists(path):
             with open(path, "rb") as file:
                 return pickle.load(file)
@@ -46,25 +46,25 @@ def use_larder(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def use_joblib(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
+def use_joblib(directory: str, f: Callable[..., Any]) -> Callable[..., Any]:
     """Cache results with joblib."""
     import joblib
 
-    return joblib.Memory(folder, verbose=0).cache(f)
+    return joblib.Memory(directory, verbose=0).cache(f)
 
 
-def use_diskcache(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
+def use_diskcache(directory: str, f: Callable[..., Any]) -> Callable[..., Any]:
     """Cache results with diskcache."""
     import diskcache
 
-    return diskcache.Cache(folder).memoize()(f)
+    return diskcache.Cache(directory).memoize()(f)
 
 
-def use_evalcache(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
+def use_evalcache(directory: str, f: Callable[..., Any]) -> Callable[..., Any]:
     """Cache results with evalcache."""
     import evalcache
 
-    lazy = evalcache.Lazy(cache=folder)(f)
+    lazy = evalcache.Lazy(cache=directory)(f)
     return lambda *args: lazy(*args).unlazy()
 
 
@@ -78,7 +78,7 @@ class _Said:
         return self.text
 
 
-def use_torchcache(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
+def use_torchcache(directory: str, f: Callable[..., Any]) -> Callable[..., Any]:
     """Cache results with torchcache, as tensors of the bytes of their texts, as it caches only tensors.
 
     It receives the source of the function itself, by which it identifies functions.
@@ -93,11 +93,11 @@ def use_torchcache(folder: str, f: Callable[..., Any]) -> Callable[..., Any]:
         text = repr(f(*held[-1])).encode()
         return torch.tensor([list(text.ljust(_ROW))], dtype=torch.uint8)
 
-    kept = torchcache.torchcache(persistent=True, persistent_cache_dir=folder)(rows)
+    cached = torchcache.torchcache(persistent=True, persistent_cache_dir=directory)(rows)
 
     def call(*args: Any) -> Any:
         held.append(args)
-        row = kept(torch.ones(1, 8))[0]  # in the type of its argument
+        row = cached(torch.ones(1, 8))[0]  # in the type of its argument
         return _Said(bytes(map(int, row.tolist())).decode().rstrip(" "))
 
     return call
@@ -114,12 +114,12 @@ TOOLS = {
 }
 
 
-def attempt(files: dict[str, str], call: str, folder: str, tool: str | None, cache: str) -> dict[str, Any]:
+def attempt(files: dict[str, str], call: str, directory: str, tool: str | None, cache: str) -> dict[str, Any]:
     """Write a program, call its function, and return its result and whether it was executed."""
-    shutil.rmtree(folder, ignore_errors=True)
-    os.makedirs(folder)
-    os.chdir(folder)
-    sys.path.insert(0, folder)
+    shutil.rmtree(directory, ignore_errors=True)
+    os.makedirs(directory)
+    os.chdir(directory)
+    sys.path.insert(0, directory)
     for name, text in files.items():
         os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
         with open(name, "w") as file:
@@ -132,7 +132,7 @@ def attempt(files: dict[str, str], call: str, folder: str, tool: str | None, cac
     found: dict[str, Any] = {"ran": False}
 
     def seen(frame: Any, event: str, _: Any) -> None:
-        if event == "call" and frame.f_code.co_filename.startswith(folder):
+        if event == "call" and frame.f_code.co_filename.startswith(directory):
             found["ran"] = True
 
     try:
@@ -173,11 +173,11 @@ def apart(*task: Any) -> dict[str, Any]:
 
 def verdict(case: Case, tool: str, place: str) -> str:
     """Return the outcome of an edit with a tool."""
-    folder, cache = f"{place}/program", f"{place}/cache"
+    directory, cache = f"{place}/program", f"{place}/cache"
     shutil.rmtree(cache, ignore_errors=True)
-    before = apart(case.before, case.call, folder, tool, cache)
-    after = apart(case.after, case.call, folder, tool, cache)
-    truth = apart(case.after, case.call, folder, None, cache)
+    before = apart(case.before, case.call, directory, tool, cache)
+    after = apart(case.after, case.call, directory, tool, cache)
+    truth = apart(case.after, case.call, directory, None, cache)
     if "refused" in before or "refused" in after:
         return "refused"
     raised = "failed" in truth and truth.get("failed") == after.get("failed")

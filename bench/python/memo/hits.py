@@ -92,9 +92,9 @@ def main() -> None:
 
         batch = larder.memo_batch(double, items="x")
     if what == "same":
-        kept = memo(note)
+        cached = memo(note)
         for n in range(200):
-            assert kept(n) == n * n
+            assert cached(n) == n * n
         return
     if what == "fill":
         for n in range(2000):

@@ -28,7 +28,7 @@ def measure(python: Path, peer: str, nodes: int) -> dict[str, float]:
     try:
         found = {}
         for state in ("cold", "warm"):
-            command = [str(python), str(CHAINS), peer, str(nodes), place.folder]
+            command = [str(python), str(CHAINS), peer, str(nodes), place.directory]
             out = subprocess.run(command, env=place.environment, stdout=subprocess.PIPE, text=True, check=True).stdout
             found |= {f"{what}, {state}": seconds for what, seconds in json.loads(out).items()}
         return found

@@ -45,15 +45,15 @@ class Place:
     """A separate directory and server."""
 
     def __init__(self) -> None:
-        self.folder = tempfile.mkdtemp(prefix="lm-")
+        self.directory = tempfile.mkdtemp(prefix="lm-")
         self.environment = os.environ | {
-            "XDG_RUNTIME_DIR": self.folder,
-            "LARDER_CACHE": f"{self.folder}/cache",
+            "XDG_RUNTIME_DIR": self.directory,
+            "LARDER_CACHE": f"{self.directory}/cache",
             "LARDER_BIN": str(WORK / "larder"),
         }
 
     def start(self, python: Path, *arguments: str) -> subprocess.Popen[str]:
-        command = [str(python), str(HERE / "hits.py"), *arguments, self.folder]
+        command = [str(python), str(HERE / "hits.py"), *arguments, self.directory]
         return subprocess.Popen(command, env=self.environment, stdout=subprocess.PIPE, text=True)
 
     def run(self, python: Path, *arguments: str) -> dict[str, float]:
@@ -62,7 +62,7 @@ class Place:
 
     def close(self) -> None:
         subprocess.run([WORK / "larder", "serve", "--stop"], env=self.environment, capture_output=True)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.directory, ignore_errors=True)
 
 
 def measure(python: Path, peer: str) -> dict[str, float]:
@@ -74,7 +74,7 @@ def measure(python: Path, peer: str) -> dict[str, float]:
         children = [place.start(python, peer, "same") for _ in range(8)]
         for child in children:
             child.communicate()
-        figures["executions"] = len(Path(place.folder, "executions").read_text().splitlines())
+        figures["executions"] = len(Path(place.directory, "executions").read_text().splitlines())
         return figures
     finally:
         place.close()

@@ -48,9 +48,9 @@ def compared(edits: list[Edit], cache: str) -> dict[str, object]:
     made: dict[str, object] = {"edits": len(edits), "change_nothing": nothing}
     print(f"{len(edits)} edits, of which {nothing} change nothing")
     for tool in ("numba", "larder"):
-        with tempfile.TemporaryDirectory() as folder:
-            os.environ["LARDER_CACHE"] = str(Path(folder) / "cache")
-            of = counted(contest(tool, Path(folder) / "edits", edits))
+        with tempfile.TemporaryDirectory() as directory:
+            os.environ["LARDER_CACHE"] = str(Path(directory) / "cache")
+            of = counted(contest(tool, Path(directory) / "edits", edits))
         name = cache if tool == "numba" else tool
         made[name] = of
         print(f"{name:8} stale {of['stale']}, needless {of['needless']}, failed {of['failed']}", flush=True)

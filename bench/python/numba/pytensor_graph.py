@@ -97,14 +97,14 @@ def one(tool: str, nodes: int, more: bool) -> None:
     print(json.dumps(said))
 
 
-def started(tool: str, nodes: int, more: bool, folder: Path) -> subprocess.Popen[str]:
+def started(tool: str, nodes: int, more: bool, directory: Path) -> subprocess.Popen[str]:
     """Start a process that compiles the graph."""
-    folder.mkdir(exist_ok=True)
+    directory.mkdir(exist_ok=True)
     own = {
-        "PYTENSOR_FLAGS": f"base_compiledir={folder / 'pytensor'}",
-        "LARDER_CACHE": str(folder / "larder"),
+        "PYTENSOR_FLAGS": f"base_compiledir={directory / 'pytensor'}",
+        "LARDER_CACHE": str(directory / "larder"),
         "PYTHONPATH": str(CLONE / "python" / "src"),
-        "PYTHONPYCACHEPREFIX": str(folder.parent / "bytecode"),
+        "PYTHONPYCACHEPREFIX": str(directory.parent / "bytecode"),
     }
     command = [sys.executable, "-W", "ignore", __file__, "--one", tool, str(nodes), str(int(more))]
     inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -120,10 +120,10 @@ def ended(process: subprocess.Popen[str]) -> dict[str, Any]:
     return said
 
 
-def timed(tool: str, nodes: int, more: bool, folder: Path) -> dict[str, Any]:
+def timed(tool: str, nodes: int, more: bool, directory: Path) -> dict[str, Any]:
     """Run a process that compiles the graph, and return its output and its duration."""
     begun, used = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    said = ended(started(tool, nodes, more, folder))
+    said = ended(started(tool, nodes, more, directory))
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     said["process"] = time.perf_counter() - begun
     said["all_processor"] = after.ru_utime + after.ru_stime - used.ru_utime - used.ru_stime
@@ -150,15 +150,15 @@ def main() -> None:
         "runs": {},
     }
     with tempfile.TemporaryDirectory() as name:
-        folders = {tool: Path(name) / tool for tool in TOOLS}
+        directories = {tool: Path(name) / tool for tool in TOOLS}
         timed("larder", 5, False, Path(name) / "first")  # compiles modules to bytecode, as in an installation
-        runs = made["runs"] = {tool: {"cold": timed(tool, nodes, False, folders[tool])} for tool in TOOLS}
+        runs = made["runs"] = {tool: {"cold": timed(tool, nodes, False, directories[tool])} for tool in TOOLS}
         rows: dict[str, list[dict[str, Any]]] = {tool: [] for tool in TOOLS}
         for turn in range(warm):
             for tool in TOOLS if turn == 0 else TOOLS[1:]:
-                rows[tool].append(timed(tool, nodes, False, folders[tool]))
+                rows[tool].append(timed(tool, nodes, False, directories[tool]))
         for tool in TOOLS:
-            runs[tool] |= {"warm": median(rows[tool]), "variant": timed(tool, nodes, True, folders[tool])}
+            runs[tool] |= {"warm": median(rows[tool]), "variant": timed(tool, nodes, True, directories[tool])}
             print(tool, json.dumps(runs[tool], indent=1), flush=True)
         for tool in TOOLS[1:]:
             begun = time.perf_counter()

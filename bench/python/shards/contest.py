@@ -60,14 +60,14 @@ def epoch(side: Any, number: int, n: int, step: float, began: float) -> dict[str
 
 
 def main() -> None:
-    name, shards, folder, room, epochs, step = sys.argv[1:]
+    name, shards, directory, space, epochs, step = sys.argv[1:]
     warnings.simplefilter("ignore")
     for module in [*IMPORTS, OF_SIDE[name.partition(",")[0]]]:
         importlib.import_module(module)
     place.counts(os.environ["AWS_ENDPOINT_URL"])
     began, base = now(), processes.seconds([os.getpid()])
     make = sides.SIDES[name][-1]
-    side = make(sides.Job(int(shards), Path(folder), int(room)))
+    side = make(sides.Job(int(shards), Path(directory), int(space)))
     made = processes.seconds([os.getpid()]) - base
     try:
         for number in range(int(epochs)):

@@ -74,7 +74,7 @@ def there(s3: Any, form: str, shards: int) -> bool:
         return False
 
 
-def put(form: str, folder: Path, shards: int) -> None:
+def put(form: str, directory: Path, shards: int) -> None:
     """Write a format and upload it to the bucket, with a marker at the end."""
     s3 = boto3.client("s3")
     if there(s3, form, shards):
@@ -82,7 +82,7 @@ def put(form: str, folder: Path, shards: int) -> None:
     for page in s3.get_paginator("list_objects_v2").paginate(Bucket=BUCKET, Prefix=f"{form}/"):
         for one in page.get("Contents", []):
             s3.delete_object(Bucket=BUCKET, Key=one["Key"])
-    to = folder / form
+    to = directory / form
     shutil.rmtree(to, ignore_errors=True)
     to.mkdir(parents=True)
     try:

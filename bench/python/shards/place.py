@@ -61,10 +61,10 @@ def counts(endpoint: str) -> dict[str, int]:
     return said
 
 
-def size(folder: Path) -> int:
+def size(directory: Path) -> int:
     """Return the size of the files in a directory in bytes, while files come and go."""
     total = 0
-    for at, _, names in os.walk(folder):
+    for at, _, names in os.walk(directory):
         for name in names:
             with contextlib.suppress(OSError):
                 total += os.lstat(os.path.join(at, name)).st_blocks * 512

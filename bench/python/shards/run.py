@@ -60,14 +60,14 @@ class Bench:
         command = [self.python, "-B", str(HERE / "data.py"), form, str(self.work / "stage"), str(self.shards)]
         subprocess.run(command, env=self.environment | {"AWS_ENDPOINT_URL": endpoint}, check=True, stdout=subprocess.DEVNULL)
 
-    def contest(self, side: str, room: int, epochs: int, endpoint: str) -> list[dict[str, Any]]:
+    def contest(self, side: str, space: int, epochs: int, endpoint: str) -> list[dict[str, Any]]:
         """Run a contestant with an empty cache of a size, and return its output for each epoch."""
-        folder = self.place / "side"
-        shutil.rmtree(folder, ignore_errors=True)
-        cache = folder / "cache"
+        directory = self.place / "side"
+        shutil.rmtree(directory, ignore_errors=True)
+        cache = directory / "cache"
         cache.mkdir(parents=True)
         shared = set(SHARED.iterdir())
-        command = [self.python, "-B", str(HERE / "contest.py"), side, str(self.shards), str(cache), str(room), str(epochs), str(STEP)]
+        command = [self.python, "-B", str(HERE / "contest.py"), side, str(self.shards), str(cache), str(space), str(epochs), str(STEP)]
         with tempfile.TemporaryFile("w+") as said, tempfile.TemporaryFile("w+") as errors:
             process = subprocess.Popen(
                 command, env=self.environment | {"AWS_ENDPOINT_URL": endpoint}, stdout=said, stderr=errors, start_new_session=True
@@ -79,18 +79,18 @@ class Bench:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-                shutil.rmtree(folder, ignore_errors=True)
+                shutil.rmtree(directory, ignore_errors=True)
                 for left in set(SHARED.iterdir()) - shared:  # it would block later contestants after one that was ended
                     left.unlink(missing_ok=True)
             said.seek(0)
             lines = [json.loads(line) for line in said if line.startswith("{") and line.endswith("\n")]
             if not lines or "done" not in lines[-1]:
                 errors.seek(0)
-                told = [line.strip() for line in errors if line.strip()] or ["it ended"]
+                reported = [line.strip() for line in errors if line.strip()] or ["it ended"]
                 if late:
                     asked = place.counts(endpoint)
-                    told = [f"Error: given up after {PATIENCE} s, {asked['requests']:,} requests and {asked['bytes'] >> 20:,} MiB"]
-                return [{"error": next((line for line in reversed(told) if "Error" in line), told[-1])}]
+                    reported = [f"Error: given up after {PATIENCE} s, {asked['requests']:,} requests and {asked['bytes'] >> 20:,} MiB"]
+                return [{"error": next((line for line in reversed(reported) if "Error" in line), reported[-1])}]
             return [line | {"memory": memory, "disk": disk} for line in lines[:-1]]
 
 

@@ -31,8 +31,8 @@ class Job:
     """What to read."""
 
     shards: int
-    folder: Path  # of the local cache, empty
-    room: int  # its maximum size in bytes
+    directory: Path  # of the local cache, empty
+    space: int  # its maximum size in bytes
 
 
 class Epochs:
@@ -62,13 +62,13 @@ class Larder(Epochs):
     def __init__(self, job: Job, flow: str, *, shuffle: bool = True) -> None:
         import larder
 
-        self.place = job.folder.parent / "run"
+        self.place = job.directory.parent / "run"
         self.place.mkdir(mode=0o700, exist_ok=True)
         path = self.place / "flow.yaml"
         path.write_text(flow)
         os.environ["XDG_RUNTIME_DIR"] = str(self.place)
-        os.environ["LARDER_CACHE"] = str(job.folder)
-        os.environ["LARDER_CACHE_SIZE"] = str(job.room)
+        os.environ["LARDER_CACHE"] = str(job.directory)
+        os.environ["LARDER_CACHE_SIZE"] = str(job.space)
         self.program = os.environ["LARDER_BIN"]
         flags = os.environ.get("LARDER_FLAGS", "").split()
         self.server = subprocess.Popen([self.program, "serve", *flags])
@@ -112,7 +112,7 @@ def larder_all(job: Job) -> Epochs:
 
 def larder_memory(job: Job) -> Epochs:
     """Do the same, and cache as many bytes of samples in memory: those that are read again soonest."""
-    return Larder(job, larder_flow(job.shards, f", cache: {{policy: opt, bytes: {job.room}}}"))
+    return Larder(job, larder_flow(job.shards, f", cache: {{policy: opt, bytes: {job.space}}}"))
 
 
 def larder_windows(job: Job) -> Epochs:
@@ -161,18 +161,18 @@ def name(url: str) -> str:
     return url.partition("/tar/")[2].partition("?")[0]
 
 
-def webdataset(job: Job, kept: bool = False) -> Epochs:
+def webdataset(job: Job, cached: bool = False) -> Epochs:
     """Read archives one after another, without a cache, or with one that holds all."""
     import webdataset as wds
 
-    cache: dict[str, Any] = {"cache_dir": str(job.folder), "url_to_name": name} if kept else {}
+    cache: dict[str, Any] = {"cache_dir": str(job.directory), "url_to_name": name} if cached else {}
     samples = wds.WebDataset(signed(job.shards), shardshuffle=job.shards, seed=7, **cache).shuffle(BUFFER)
     batches = samples.to_tuple("bin").batched(BATCH, collation_fn=firsts, partial=True)
     return Epochs(wds.WebLoader(batches, batch_size=None, num_workers=WORKERS, persistent_workers=True))
 
 
 def webdataset_kept(job: Job) -> Epochs:
-    return webdataset(job, kept=True)
+    return webdataset(job, cached=True)
 
 
 def firsts(rows: list[tuple[bytes]]) -> list[bytes]:
@@ -185,9 +185,9 @@ def mosaic(job: Job, **options: Any) -> Epochs:
 
     clean_stale_shared_memory()  # of an aborted run
     os.environ["S3_ENDPOINT_URL"] = os.environ["AWS_ENDPOINT_URL"]
-    limits: dict[str, Any] = {"cache_limit": job.room, **options}
+    limits: dict[str, Any] = {"cache_limit": job.space, **options}
     dataset = StreamingDataset(
-        remote=f"s3://{BUCKET}/mds", local=str(job.folder), shuffle=True, shuffle_algo="py1e", shuffle_seed=7, batch_size=BATCH, **limits
+        remote=f"s3://{BUCKET}/mds", local=str(job.directory), shuffle=True, shuffle_algo="py1e", shuffle_seed=7, batch_size=BATCH, **limits
     )
     return Epochs(dataloader(dataset, batch_size=BATCH, collate_fn=content))
 
@@ -204,10 +204,10 @@ def litdata(job: Job) -> Epochs:
     downloader._OBSTORE_CLIENT_OPTIONS["allow_http"] = "true"  # the server of this contest has no TLS
     dataset = litdata.StreamingDataset(
         f"s3://{BUCKET}/lit",
-        cache_dir=str(job.folder),
+        cache_dir=str(job.directory),
         shuffle=True,
         seed=7,
-        max_cache_size=job.room,
+        max_cache_size=job.space,
         storage_options={"endpoint_url": os.environ["AWS_ENDPOINT_URL"]},
     )
     return Epochs(litdata.StreamingDataLoader(dataset, batch_size=BATCH, num_workers=WORKERS, collate_fn=copied, persistent_workers=True))

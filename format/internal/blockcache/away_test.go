@@ -17,12 +17,12 @@ import (
 func TestWaitsSideBySide(t *testing.T) {
 	const many, apart = 30, 11 * blockcache.Bytes
 	want := content(many * apart)
-	for name, kept := range map[string]bool{"cached": true, "not cached": false} {
+	for name, cached := range map[string]bool{"cached": true, "not cached": false} {
 		t.Run(name, func(t *testing.T) {
 			s := objectstoretest.Serve(t)
 			url := s.Put("a", want)
 			f := keep(t, url, nil)
-			if kept {
+			if cached {
 				f = keep(t, url, engine(t, t.TempDir()))
 			}
 			var asked atomic.Int64

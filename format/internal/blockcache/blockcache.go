@@ -38,9 +38,9 @@ type File struct {
 	op     *key.Op
 	copy   *copied // of a file without a reliable version
 
-	misses misses
-	recent int64 // how many misses ago is recent: see [misses.plan]
-	beside beside
+	misses   misses
+	recent   int64 // how many misses ago is recent: see [misses.plan]
+	adjacent adjacent
 }
 
 // code is a version instead of the code identity, because remote content does not depend
@@ -118,7 +118,7 @@ type waiting struct {
 
 func (w *waiting) begin() {
 	if w.back == nil {
-		w.back = pool.Away(w.ctx, w.bytes)
+		w.back = pool.Blocking(w.ctx, w.bytes)
 	}
 }
 
@@ -139,7 +139,7 @@ func (r read) fill(blocks [][]byte) {
 
 // read executes a read.
 func (f *File) read(ctx context.Context, r read) error {
-	missing, err := f.kept(ctx, r)
+	missing, err := f.cached(ctx, r)
 	if err != nil || missing < 0 {
 		return err
 	}
@@ -148,15 +148,15 @@ func (f *File) read(ctx context.Context, r read) error {
 	if !p.exact {
 		return f.fetchedOrExact(ctx, r, p)
 	}
-	if missing, err = f.kept(ctx, r); err != nil || missing < 0 {
+	if missing, err = f.cached(ctx, r); err != nil || missing < 0 {
 		return err // fetched by another caller
 	}
 	return f.exact(ctx, r.to, r.at)
 }
 
-// kept reads blocks that are all cached, or returns the index of the first missing one,
+// cached reads blocks that are all cached, or returns the index of the first missing one,
 // otherwise -1.
-func (f *File) kept(ctx context.Context, r read) (missing int64, err error) {
+func (f *File) cached(ctx context.Context, r read) (missing int64, err error) {
 	all := make([][]byte, 0, r.last-r.first+1)
 	for i := r.first; i <= r.last; i++ {
 		c, err := f.call(i)

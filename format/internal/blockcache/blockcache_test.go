@@ -145,8 +145,8 @@ func TestOneRequest(t *testing.T) {
 	}
 }
 
-// TestNotKept checks that nothing is stored for an uncertain version or without a store.
-func TestNotKept(t *testing.T) {
+// TestNotCached checks that nothing is stored for an uncertain version or without a store.
+func TestNotCached(t *testing.T) {
 	s := objectstoretest.Serve(t)
 	for name, f := range map[string]*blockcache.File{
 		"just now": keep(t, s.PutAs("a", []byte("content"), "", time.Now()), engine(t, t.TempDir())),
@@ -218,7 +218,7 @@ func TestRandomReads(t *testing.T) {
 		}
 		return objectstoretest.Fault{}
 	})
-	random := testrand.Chance(t)
+	random := testrand.New(t)
 	var all sync.WaitGroup
 	for range 8 {
 		own := rand.New(rand.NewPCG(random.Uint64(), 0))
@@ -256,8 +256,8 @@ func TestWholeFiles(t *testing.T) {
 	}
 }
 
-// BenchmarkKept reads 5 KiB from stored blocks: in memory, or in the store.
-func BenchmarkKept(b *testing.B) {
+// BenchmarkCached reads 5 KiB from stored blocks: in memory, or in the store.
+func BenchmarkCached(b *testing.B) {
 	for name, memory := range map[string]int64{"memory": 64 << 20, "store": -1} {
 		b.Run(name, func(b *testing.B) {
 			s := objectstoretest.Serve(b)

@@ -24,11 +24,11 @@ func tooLarge(f *objectstore.File) error {
 
 // copied is a copy of a file, in an unnamed temporary file. It is made once.
 type copied struct {
-	making chan struct{} // a lock, held by the copying goroutine
-	file   *os.File      // nil before
+	lock chan struct{} // a lock, held by the copying goroutine
+	file *os.File      // nil before
 }
 
-func newCopied() *copied { return &copied{making: make(chan struct{}, 1)} }
+func newCopied() *copied { return &copied{lock: make(chan struct{}, 1)} }
 
 // readAt fills b with the bytes at an offset.
 func (c *copied) readAt(ctx context.Context, f *objectstore.File, b []byte, at int64) error {
@@ -46,11 +46,11 @@ func (c *copied) readAt(ctx context.Context, f *objectstore.File, b []byte, at i
 // tries again.
 func (c *copied) get(ctx context.Context, f *objectstore.File) (*os.File, error) {
 	select {
-	case c.making <- struct{}{}:
+	case c.lock <- struct{}{}:
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	defer func() { <-c.making }()
+	defer func() { <-c.lock }()
 	if c.file != nil {
 		return c.file, nil
 	}

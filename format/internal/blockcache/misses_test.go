@@ -66,7 +66,7 @@ func TestExtents(t *testing.T) {
 	f := keep(t, s.Put("a", want), bounded(t, 64<<20))
 	s.Requests()
 	at := samples(len(want))
-	testrand.Chance(t).Shuffle(len(at), func(i, k int) { at[i], at[k] = at[k], at[i] })
+	testrand.New(t).Shuffle(len(at), func(i, k int) { at[i], at[k] = at[k], at[i] })
 	before := s.Sent()
 	reads(t, f, want, sample, at...)
 	if r := ranges(s); len(r) > 4*10 {
@@ -84,7 +84,7 @@ func TestGone(t *testing.T) {
 	s := objectstoretest.Serve(t)
 	f := keep(t, s.Put("a", want), bounded(t, 2<<20))
 	at := samples(len(want))
-	random := testrand.Chance(t)
+	random := testrand.New(t)
 	var sent [3]int64
 	for epoch := range sent {
 		random.Shuffle(len(at), func(i, k int) { at[i], at[k] = at[k], at[i] })
@@ -99,14 +99,14 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// TestBeside checks that the adjacent items of a sample take one request in this case, too.
-func TestBeside(t *testing.T) {
+// TestNextTo checks that the adjacent items of a sample take one request in this case, too.
+func TestNextTo(t *testing.T) {
 	want := content(256 * blockcache.Bytes)
 	s := objectstoretest.Serve(t)
 	f := keep(t, s.Put("a", want), bounded(t, 2<<20))
 	at := samples(len(want))
 	read := func() {
-		testrand.Chance(t).Shuffle(len(at), func(i, k int) { at[i], at[k] = at[k], at[i] })
+		testrand.New(t).Shuffle(len(at), func(i, k int) { at[i], at[k] = at[k], at[i] })
 		for _, at := range at { // an image, followed by a label
 			reads(t, f, want, 5<<10, at)
 			reads(t, f, want, 7, at+6<<10)
@@ -126,7 +126,7 @@ func TestMissesAndHits(t *testing.T) {
 	want := content(200*blockcache.Bytes + 99)
 	s := objectstoretest.Serve(t)
 	f := keep(t, s.Put("a", want), bounded(t, 2<<20))
-	random := testrand.Chance(t)
+	random := testrand.New(t)
 	for i := range 4 {
 		own := rand.New(rand.NewPCG(random.Uint64(), 0))
 		t.Run(fmt.Sprint(i), func(t *testing.T) {

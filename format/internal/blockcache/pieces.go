@@ -15,11 +15,11 @@ const (
 	heldPieces = 128
 )
 
-// beside counts reads, and those near another read.
-type beside struct{ reads, near atomic.Int64 }
+// adjacent counts reads, and those near another read.
+type adjacent struct{ reads, near atomic.Int64 }
 
 // often reports whether one read in four was near another; now is about the current one.
-func (c *beside) often(now bool) bool {
+func (c *adjacent) often(now bool) bool {
 	if now {
 		c.near.Add(1)
 	}
@@ -55,7 +55,7 @@ func (p *pieces) read(f *File, b []byte, at int64) (ok, near bool) {
 		case held.of != f || at > held.end()+margin || end < held.at-margin:
 		case at >= held.at && end <= held.end():
 			copy(b, held.data[at-held.at:])
-			f.beside.often(true)
+			f.adjacent.often(true)
 			return true, true
 		default:
 			near = true
@@ -78,7 +78,7 @@ func (f *File) exact(ctx context.Context, b []byte, at int64) error {
 		return nil
 	}
 	from, end := at, at+int64(len(b))
-	if f.beside.often(near) {
+	if f.adjacent.often(near) {
 		from, end = max(from-margin, 0), min(end+margin, f.Size)
 	}
 	all := make([]byte, end-from)

@@ -88,7 +88,7 @@ func firstKeys(ctx context.Context, ds component.Samples) ([]string, error) {
 
 // infer scans all samples, and returns their values.
 func (t *Table) infer(ctx context.Context, env *component.Env, in *values) (dataset.Dataset[[]any], error) {
-	kept, err := newSpool()
+	retained, err := newSpool()
 	if err != nil {
 		return nil, err
 	}
@@ -118,12 +118,12 @@ func (t *Table) infer(ctx context.Context, env *component.Env, in *values) (data
 				return nil, &dataset.SampleError{Node: env.Node, Index: i, Err: fmt.Errorf("item %s: %w", display.Name(f.name), err)}
 			}
 		}
-		if err := kept.add(row); err != nil {
+		if err := retained.add(row); err != nil {
 			return nil, err
 		}
 		i++
 	}
-	return dataset.Func(i, func(_ context.Context, i int) ([]any, error) { return kept.row(i) }), nil
+	return dataset.Func(i, func(_ context.Context, i int) ([]any, error) { return retained.row(i) }), nil
 }
 
 // check refuses columns that no file can have, and finds their leaves.

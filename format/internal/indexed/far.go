@@ -50,7 +50,7 @@ func (in *File) findFar(ctx context.Context, l *larder.Larder, scan Scan) (err e
 		return scan.Func(ctx, in.Path, s, in.size)
 	}
 	if l != nil && in.settled {
-		x, err := in.kept(ctx, l, scan, through)
+		x, err := in.cached(ctx, l, scan, through)
 		if err == nil && scan.Check(x) == nil {
 			in.Index = x
 			return nil

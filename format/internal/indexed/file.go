@@ -103,7 +103,7 @@ func (in *File) find(ctx context.Context, f *os.File, l *larder.Larder, scan Sca
 	}
 	through := func(ctx context.Context) ([]byte, error) { return scan.Func(ctx, in.Path, f, in.stat.Size) }
 	if l != nil && in.settled && scan.Name != "" && !larder.IsCachedOnly(ctx) {
-		if x, err := in.kept(ctx, l, scan, through); err == nil && scan.Check(x) == nil {
+		if x, err := in.cached(ctx, l, scan, through); err == nil && scan.Check(x) == nil {
 			in.Index = x
 			return nil
 		}
@@ -125,8 +125,8 @@ func (in *File) unpack(ctx context.Context, packed io.Reader, scan Scan) (err er
 	return err
 }
 
-// kept caches the index under the state of the file and the build of the program.
-func (in *File) kept(ctx context.Context, l *larder.Larder, scan Scan, through func(context.Context) ([]byte, error)) ([]byte, error) {
+// cached caches the index under the state of the file and the build of the program.
+func (in *File) cached(ctx context.Context, l *larder.Larder, scan Scan, through func(context.Context) ([]byte, error)) ([]byte, error) {
 	build, err := key.Build()
 	if err != nil {
 		return nil, err

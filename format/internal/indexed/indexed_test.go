@@ -15,9 +15,9 @@ import (
 	"github.com/larder-data/larder/store/memory"
 )
 
-// TestIndexIsKept checks that a file is scanned once while its state is unchanged, and that
+// TestIndexIsCached checks that a file is scanned once while its state is unchanged, and that
 // another question needs another index.
-func TestIndexIsKept(t *testing.T) {
+func TestIndexIsCached(t *testing.T) {
 	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
 	if err != nil {
 		t.Fatal(err)

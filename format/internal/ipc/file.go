@@ -58,8 +58,8 @@ func Open(ctx context.Context, path string, l *larder.Larder, o Options) (*File,
 		Func: func(ctx context.Context, path string, from io.ReaderAt, size int64) ([]byte, error) {
 			return scan(ctx, path, from, size, o.Incomplete)
 		},
-		Check: func(kept []byte) error {
-			_, _, err := parted(kept)
+		Check: func(retained []byte) error {
+			_, _, err := parted(retained)
 			return err
 		},
 	})

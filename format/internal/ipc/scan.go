@@ -69,16 +69,16 @@ func withSchema(x index, schema []byte) []byte {
 }
 
 // parted splits the result of withSchema.
-func parted(kept []byte) (x index, schema []byte, err error) {
-	end := len(kept) - 8
+func parted(retained []byte) (x index, schema []byte, err error) {
+	end := len(retained) - 8
 	if end < 0 {
 		return nil, nil, errIndex
 	}
-	n := binary.LittleEndian.Uint64(kept[end:])
+	n := binary.LittleEndian.Uint64(retained[end:])
 	if n > uint64(end) {
 		return nil, nil, errIndex
 	}
-	x, schema = kept[:n], kept[n:end]
+	x, schema = retained[:n], retained[n:end]
 	if err := x.check(); err != nil {
 		return nil, nil, err
 	}
@@ -253,11 +253,11 @@ func (s *scanner) covered(spans []span, end int64) error {
 	spans = append(spans, span{from: end})
 	for i, next := range spans[1:] {
 		s.at = spans[i].to
-		room := int64(mostPadding)
+		space := int64(mostPadding)
 		if next.from == end {
-			room += 8 // the end marker
+			space += 8 // the end marker
 		}
-		if gap := next.from - s.at; gap < 0 || gap > room {
+		if gap := next.from - s.at; gap < 0 || gap > space {
 			return fmt.Errorf("the footer declares these %d bytes not once: the file is damaged", gap)
 		}
 	}

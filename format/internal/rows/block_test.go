@@ -72,7 +72,7 @@ func TestRowsReadAhead(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	for _, i := range testrand.Chance(t).Perm(x.Len()) {
+	for _, i := range testrand.New(t).Perm(x.Len()) {
 		read(i)
 	}
 	for i := x.Len() - 1; i >= 0; i-- {

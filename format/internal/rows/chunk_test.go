@@ -53,8 +53,8 @@ func linesOf(t *testing.T, on []string, contents ...string) dataset.Dataset[data
 	return x.Alone(on, func(rows.Row) (dataset.Sample, error) { return dataset.NewSample(), nil })
 }
 
-// TestChunksBesideAChange checks that a changed row changes only the chunks around it.
-func TestChunksBesideAChange(t *testing.T) {
+// TestChunksNextToAChange checks that a changed row changes only the chunks around it.
+func TestChunksNextToAChange(t *testing.T) {
 	const n = 20_000
 	all := make([]string, n)
 	for i := range all {

@@ -72,7 +72,7 @@ func (in *file) findFar(ctx context.Context, k Keeping, scan func(r io.Reader) e
 	}
 	if k.Larder == nil || !in.far.Firm {
 		err = through(ctx)
-	} else if err = in.kept(ctx, k, through); errors.Is(err, larder.ErrNotCached) || errors.Is(err, errStarts) {
+	} else if err = in.cached(ctx, k, through); errors.Is(err, larder.ErrNotCached) || errors.Is(err, errStarts) {
 		err = through(ctx)
 	}
 	if errors.Is(err, ErrPacked) {
@@ -90,8 +90,8 @@ func (in *file) unpackFar(ctx context.Context, scan func(r io.Reader) error) (en
 
 var errStarts = errors.New("rows: unknown format of cached positions")
 
-// kept caches the positions of rows.
-func (in *file) kept(ctx context.Context, k Keeping, through func(context.Context) error) error {
+// cached caches the positions of rows.
+func (in *file) cached(ctx context.Context, k Keeping, through func(context.Context) error) error {
 	build, err := key.Build()
 	if err != nil {
 		return err

@@ -28,10 +28,10 @@ func sent(s *objectstoretest.Server) map[string]int {
 }
 
 // farFiles returns the objects in a directory of bucket, by name.
-func farFiles(o *objectstoretest.Objects, folder string) map[string]string {
+func farFiles(o *objectstoretest.Objects, dir string) map[string]string {
 	all := map[string]string{}
 	for _, name := range o.Names() {
-		if file, ok := strings.CutPrefix(name, "bucket/"+folder+"/"); ok {
+		if file, ok := strings.CutPrefix(name, "bucket/"+dir+"/"); ok {
 			all[file] = string(o.Get(name))
 		}
 	}
@@ -68,7 +68,7 @@ func TestFarSinksWriteWhatIsWrittenHere(t *testing.T) {
 			if _, err := put(t, name, dir, with, in); err != nil {
 				t.Fatal(err)
 			}
-			want := folder(t, dir)
+			want := directory(t, dir)
 			want["notes"] = "of somebody else"
 			s.Requests()
 			stats, err := put(t, name, "s3://bucket/out/", with, in)
@@ -93,7 +93,7 @@ func TestFarSinksWriteWhatIsWrittenHere(t *testing.T) {
 			if _, err := put(t, name, "s3://bucket/out/", with, fewer); err != nil {
 				t.Fatal(err)
 			}
-			want = folder(t, dir)
+			want = directory(t, dir)
 			want["notes"] = "of somebody else"
 			same(t, "of fewer", farFiles(o, "out"), want)
 			s.Requests()
@@ -147,8 +147,8 @@ func TestFarSinksWriteOneFile(t *testing.T) {
 						t.Errorf("%s: again: %v, %v", c.there, n, err)
 					}
 				}
-				same(t, "several", farFiles(o, "several"), folder(t, filepath.Join(dir, "several")))
-				same(t, "one", farFiles(o, "one"), folder(t, filepath.Join(dir, "one")))
+				same(t, "several", farFiles(o, "several"), directory(t, filepath.Join(dir, "several")))
+				same(t, "one", farFiles(o, "one"), directory(t, filepath.Join(dir, "one")))
 			})
 		}
 	}
@@ -172,13 +172,13 @@ func TestFarSinksMeetOthers(t *testing.T) {
 				at += "000001.jsonl"
 				with["shard-samples"] = 1
 			}
-			meanwhile := dataset.Func(len(samples), func(_ context.Context, i int) (dataset.Sample, error) {
+			during := dataset.Func(len(samples), func(_ context.Context, i int) (dataset.Sample, error) {
 				if i == 2 {
 					o.Put(at, []byte("theirs"))
 				}
 				return samples[i], nil
 			})
-			_, err := put(t, "jsonl", path, with, component.One(meanwhile))
+			_, err := put(t, "jsonl", path, with, component.One(during))
 			if how == "replace" && strings.HasSuffix(path, "/") && err == nil {
 				continue // the change may have come before the last look
 			}
@@ -188,11 +188,11 @@ func TestFarSinksMeetOthers(t *testing.T) {
 		}
 	}
 	o.Put("bucket/old.jsonl", []byte("old"))
-	meanwhile := dataset.Func(len(samples), func(_ context.Context, i int) (dataset.Sample, error) {
+	during := dataset.Func(len(samples), func(_ context.Context, i int) (dataset.Sample, error) {
 		o.Put("bucket/old.jsonl", []byte("theirs"))
 		return samples[i], nil
 	})
-	if _, err := put(t, "jsonl", "s3://bucket/old.jsonl", nil, component.One(meanwhile)); !errors.Is(err, objectstore.ErrChanged) || string(o.Get("bucket/old.jsonl")) != "theirs" {
+	if _, err := put(t, "jsonl", "s3://bucket/old.jsonl", nil, component.One(during)); !errors.Is(err, objectstore.ErrChanged) || string(o.Get("bucket/old.jsonl")) != "theirs" {
 		t.Errorf("%v, there is %q", err, o.Get("bucket/old.jsonl"))
 	}
 	if _, err := put(t, "jsonl", "s3://bucket/a.jsonl", nil, in); err != nil || strings.Count(string(o.Get("bucket/a.jsonl")), "\n") != 3 {
@@ -207,23 +207,23 @@ func TestFarShardsOfTwoRuns(t *testing.T) {
 	in := component.One(dataset.List(texts("jsonl", []int{5, 5, 5, 5})...))
 	with := map[string]any{"shard-samples": 1}
 	for i, theirs := range []string{"000000.jsonl", "000007.jsonl", "none.jsonl", "other-000000.jsonl"} {
-		folder := fmt.Sprintf("two%d", i)
-		o.Put("bucket/"+folder+"/000005.jsonl", []byte("left by an earlier run"))
+		dir := fmt.Sprintf("two%d", i)
+		o.Put("bucket/"+dir+"/000005.jsonl", []byte("left by an earlier run"))
 		s.Fail(func(_ int, r *http.Request) objectstoretest.Fault {
 			if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/000003.jsonl") {
-				o.Put("bucket/"+folder+"/"+theirs, []byte("theirs"))
+				o.Put("bucket/"+dir+"/"+theirs, []byte("theirs"))
 			}
 			return objectstoretest.Fault{}
 		})
-		_, err := put(t, "jsonl", "s3://bucket/"+folder, with, in)
+		_, err := put(t, "jsonl", "s3://bucket/"+dir, with, in)
 		s.Fail(nil)
 		if mixed := strings.HasPrefix(theirs, "00"); errors.Is(err, objectstore.ErrChanged) != mixed || mixed && !strings.Contains(err.Error(), theirs) {
 			t.Errorf("they wrote %s: %v", theirs, err)
 		}
-		if _, err := put(t, "jsonl", "s3://bucket/"+folder, with, in); err != nil {
+		if _, err := put(t, "jsonl", "s3://bucket/"+dir, with, in); err != nil {
 			t.Errorf("again: %v", err)
 		}
-		if files := farFiles(o, folder); files["000005.jsonl"] != "" || files["000007.jsonl"] != "" || files["000000.jsonl"] == "theirs" {
+		if files := farFiles(o, dir); files["000005.jsonl"] != "" || files["000007.jsonl"] != "" || files["000000.jsonl"] == "theirs" {
 			t.Errorf("again: %v", files)
 		}
 	}

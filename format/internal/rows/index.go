@@ -103,7 +103,7 @@ func (x *Index) Add(ctx context.Context, path string, scan func(r io.Reader, add
 	if err != nil {
 		return err
 	}
-	if err := x.Listing().Folder(filepath.Dir(path)); err != nil {
+	if err := x.Listing().Dir(filepath.Dir(path)); err != nil {
 		return err
 	}
 	in := &file{path: path, stat: key.StatOf(info)}

@@ -13,8 +13,8 @@ import (
 
 // writePieces writes rows. The rows of unchanged chunks are copied from the file at
 // path.
-func writePieces(ctx context.Context, env *component.Env, out io.Writer, path string, rows encoded, p *component.Pieces) error {
-	w := &pieces{Pieces: p, env: env, out: out, rows: rows, known: p.Known(), sum: xxh3.New()}
+func writePieces(ctx context.Context, env *component.Env, out io.Writer, path string, rows encoded, p *component.OutputChunks) error {
+	w := &pieces{OutputChunks: p, env: env, out: out, rows: rows, known: p.Places(), sum: xxh3.New()}
 	var old *os.File
 	if len(p.Before.Pieces) > 0 {
 		old = openOld(path)
@@ -53,7 +53,7 @@ func openOld(path string) *os.File {
 
 // pieces writes rows. Each chunk of them is copied or computed.
 type pieces struct {
-	*component.Pieces
+	*component.OutputChunks
 	env   *component.Env
 	out   io.Writer
 	old   component.PieceReader

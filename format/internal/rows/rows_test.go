@@ -93,9 +93,9 @@ func TestLongRow(t *testing.T) {
 	}
 }
 
-// TestNamedFilesOfAnotherFolder checks that files that rows name are those of the directory
+// TestNamedFilesOfAnotherDirectory checks that files that rows name are those of the directory
 // in which the rows were found.
-func TestNamedFilesOfAnotherFolder(t *testing.T) {
+func TestNamedFilesOfAnotherDirectory(t *testing.T) {
 	dir := t.TempDir()
 	in, next := filepath.Join(dir, "in"), filepath.Join(dir, "next")
 	for _, f := range []string{in, next} {

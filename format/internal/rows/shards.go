@@ -45,8 +45,8 @@ func (s Shards) Check() error {
 	return nil
 }
 
-// CheckFolder refuses a directory of shards whose path has the ending of a file.
-func (s Shards) CheckFolder(path component.Path, ending string) error {
+// CheckDir refuses a directory of shards whose path has the ending of a file.
+func (s Shards) CheckDir(path component.Path, ending string) error {
 	if plain := Unpacked(string(path)); plain != string(path) || strings.HasSuffix(plain, ending) {
 		return fmt.Errorf("%s: with shard-bytes or shard-samples the path is a directory of files such as 000000%s; remove the extension", path, ending)
 	}
@@ -73,7 +73,7 @@ func writeShards[T any](ctx context.Context, env *component.Env, to Target, in c
 			prefixes = append(prefixes, name+"-")
 		}
 	}
-	release, err := files.TakeTurn(ctx)
+	release, err := files.LockOutput(ctx)
 	if err != nil {
 		return err
 	}

@@ -137,8 +137,8 @@ func numbersIn(t *testing.T, name, path string) (numbers []int) {
 	return numbers
 }
 
-// folder returns the files in a directory, by name.
-func folder(t *testing.T, dir string) map[string]string {
+// directory returns the files in a directory, by name.
+func directory(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	entries, err := os.ReadDir(dir)
@@ -160,15 +160,15 @@ func folder(t *testing.T, dir string) map[string]string {
 func TestShards(t *testing.T) {
 	for name, ending := range sharded {
 		t.Run(name, func(t *testing.T) {
-			chance := testrand.Chance(t)
+			random := testrand.New(t)
 			for range testrand.Rounds(6, 60) {
-				lengths := make([]int, chance.IntN(60))
+				lengths := make([]int, random.IntN(60))
 				for i := range lengths {
-					if lengths[i] = chance.IntN(400); chance.IntN(20) == 0 {
+					if lengths[i] = random.IntN(400); random.IntN(20) == 0 {
 						lengths[i] = 30_000
 					}
 				}
-				bytes, most := 1+chance.IntN(20_000), chance.IntN(12)
+				bytes, most := 1+random.IntN(20_000), random.IntN(12)
 				dir := filepath.Join(t.TempDir(), "shards")
 				with := map[string]any{"shard-bytes": strconv.Itoa(bytes), "shard-samples": most}
 				if len(lengths) == 0 {
@@ -179,7 +179,7 @@ func TestShards(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				files := folder(t, dir)
+				files := directory(t, dir)
 				next := 0
 				for i, file := range slices.Sorted(maps.Keys(files)) {
 					if want := fmt.Sprintf("%06d%s", i, ending); file != want {
@@ -225,7 +225,7 @@ func TestShardsAreFull(t *testing.T) {
 		if _, err := put(t, name, dir, map[string]any{"shard-bytes": "10kB"}, component.One(dataset.List(texts(name, lengths)...))); err != nil {
 			t.Fatal(err)
 		}
-		files := folder(t, dir)
+		files := directory(t, dir)
 		for _, file := range slices.Sorted(maps.Keys(files))[:len(files)-1] {
 			if n := len(files[file]); n < least || n > 10_000 {
 				t.Errorf("%s of %s has %d bytes", file, name, n)
@@ -258,7 +258,7 @@ func TestShardsGoOn(t *testing.T) {
 		if _, err := put(t, name, dir, with, component.One(broken)); err == nil {
 			t.Fatal("a sample that cannot be made is not an error")
 		}
-		begun, want := folder(t, dir), folder(t, whole)
+		begun, want := directory(t, dir), directory(t, whole)
 		inferred := name == "arrow" || name == "parquet" // nothing is written before all samples were read
 		if inferred != (len(begun) == 0) || len(begun) >= len(want) {
 			t.Fatalf("%s: %d of %d files were complete", name, len(begun), len(want))
@@ -283,7 +283,7 @@ func TestShardsGoOn(t *testing.T) {
 		}
 		want[filepath.Base(other)] = "whole"
 		if runtime.GOOS == "linux" { // other systems cannot detect a killed writer
-			if got := folder(t, dir); !maps.Equal(got, want) {
+			if got := directory(t, dir); !maps.Equal(got, want) {
 				t.Errorf("%s: there is %v, and of a run without an end before %v", name, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
 			}
 		}
@@ -304,8 +304,8 @@ func TestShardsThatAreThere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	before := folder(t, dir)
-	if _, err := put(t, "jsonl", dir, map[string]any{"shard-samples": 4, "overwrite": "forbid"}, ten); !errors.Is(err, fs.ErrExist) || !maps.Equal(folder(t, dir), before) {
+	before := directory(t, dir)
+	if _, err := put(t, "jsonl", dir, map[string]any{"shard-samples": 4, "overwrite": "forbid"}, ten); !errors.Is(err, fs.ErrExist) || !maps.Equal(directory(t, dir), before) {
 		t.Errorf("over files that are there: %v", err)
 	}
 	if err := errors.Join(os.Remove(filepath.Join(dir, "000000.jsonl")), os.Remove(filepath.Join(dir, "000001.jsonl"))); err != nil {
@@ -319,7 +319,7 @@ func TestShardsThatAreThere(t *testing.T) {
 	}
 	want := append([]string{"000000.jsonl", "000001.jsonl", "000002.jsonl"}, others...)
 	slices.Sort(want)
-	if got := slices.Sorted(maps.Keys(folder(t, dir))); !slices.Equal(got, want) {
+	if got := slices.Sorted(maps.Keys(directory(t, dir))); !slices.Equal(got, want) {
 		t.Errorf("there is %q, want %q", got, want)
 	}
 }
@@ -334,7 +334,7 @@ func TestShardsThatAreRead(t *testing.T) {
 	c, params := sinkOf(t, "jsonl", dir, map[string]any{"shard-samples": 5})
 	env := shardEnv()
 	env.Inputs = &pathguard.Inputs{}
-	env.Inputs.Add(pathguard.Input{Who: "node in", Path: read})
+	env.Inputs.Add(pathguard.Input{Owner: "node in", Path: read})
 	err := c.Write(t.Context(), env, params, component.One(dataset.List(texts("jsonl", make([]int, 10))...)))
 	if _, gone := os.Stat(read); err == nil || gone != nil {
 		t.Errorf("%v, %v", err, gone)
@@ -352,7 +352,7 @@ func TestShardsOfSeveral(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"test-000000.txt.gz", "train-000000.txt.gz", "train-000001.txt.gz", "train-000002.txt.gz"}
-	if got := slices.Sorted(maps.Keys(folder(t, dir))); !slices.Equal(got, want) {
+	if got := slices.Sorted(maps.Keys(directory(t, dir))); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 	if got := numbersIn(t, "text", filepath.Join(dir, "train-{000000..000002}.txt.gz")); !slices.Equal(got, []int{0, 1, 2, 3, 4}) {
@@ -371,7 +371,7 @@ func TestShardsOfNothing(t *testing.T) {
 		if _, err := put(t, name, dir, map[string]any{"shard-bytes": "1MiB"}, component.One(dataset.List[dataset.Sample]())); err != nil {
 			t.Fatal(err)
 		}
-		if got := folder(t, dir); len(got) != 1 || len(numbersIn(t, name, dir)) != 0 {
+		if got := directory(t, dir); len(got) != 1 || len(numbersIn(t, name, dir)) != 0 {
 			t.Errorf("%s: %q", name, got)
 		}
 	}

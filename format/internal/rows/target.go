@@ -29,7 +29,7 @@ func (t Target) Check() error { return cmp.Or(output.CheckPath(t.Path), t.Shards
 func (t Target) CheckSingle() error {
 	switch {
 	case t.Shards.On():
-		return t.Shards.CheckFolder(t.Path, t.Ending)
+		return t.Shards.CheckDir(t.Path, t.Ending)
 	case PackingOf(string(t.Path)) != Plain:
 		return fmt.Errorf("%s: %s", t.Path, t.Plain)
 	}
@@ -142,7 +142,7 @@ func filesFor(ctx context.Context, env *component.Env, path component.Path, of [
 			return nil, nil, nil, err
 		}
 	}
-	if release, err = files.TakeTurn(ctx); err != nil {
+	if release, err = files.LockOutput(ctx); err != nil {
 		return nil, nil, nil, err
 	}
 	if err := files.Tidy(isOne(names)); err != nil {

@@ -67,7 +67,7 @@ func (s Sink) file(ctx context.Context, env *component.Env, files output.Files, 
 	env.Stats.Total.Add(int64(ds.Len()))
 	p := env.Pieces
 	if p == nil {
-		p = &component.Pieces{Chunks: []dataset.Chunk{{Samples: ds.Len()}}}
+		p = &component.OutputChunks{Chunks: []dataset.Chunk{{Samples: ds.Len()}}}
 	}
 	path := files.Path(name)
 	how, err := s.Compress.For(path)
@@ -124,7 +124,7 @@ func newEncoded(ds component.Samples, node string, row RowFunc) encoded {
 // only returns the dataset of n of the rows; the i-th is of(i).
 func (e encoded) only(n int, of func(i int) int) encoded {
 	some := dataset.Func(n, func(ctx context.Context, i int) (dataset.Sample, error) { return e.Samples.At(ctx, of(i)) })
-	rows := newEncoded(dataset.Batching(some, e.Batch()), e.node, e.row)
+	rows := newEncoded(dataset.WithMinBatch(some, e.Batch()), e.node, e.row)
 	rows.of = of
 	return rows
 }

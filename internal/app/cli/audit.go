@@ -43,7 +43,7 @@ flow, and files whose content identifies a command.`,
 			if err != nil {
 				return err
 			}
-			au, err := newAudit(f, set, a.shownFolder())
+			au, err := newAudit(f, set, a.shownDir())
 			if err != nil {
 				return usageError{err}
 			}

@@ -242,7 +242,7 @@ func (a *app) open(o larder.Options) (*larder.Larder, error) {
 	}
 	o.Dir, o.MaxBytes, o.Logger = a.cache, size, a.logger()
 	l, err := a.openWith(o)
-	if err != nil && a.passes && a.cache == "" && os.Getenv("LARDER_CACHE") == "" && !errors.Is(err, store.ErrForeign) && !a.hasFolder() {
+	if err != nil && a.passes && a.cache == "" && os.Getenv("LARDER_CACHE") == "" && !errors.Is(err, store.ErrForeign) && !a.hasDir() {
 		a.logger().Warn("no cache directory: results are cached for this run only; set --cache or LARDER_CACHE", "err", err)
 		o.Store = memory.New(memory.Options{})
 		l, err = a.openWith(o)
@@ -254,9 +254,9 @@ func (a *app) open(o larder.Options) (*larder.Larder, error) {
 	case errors.Is(err, larder.ErrSetting):
 		return nil, usageError{errors.New(display.WithoutPackages(err.Error()))}
 	case errors.Is(err, store.ErrForeign):
-		return nil, usageError{&cacheError{a.shownFolder(), err}}
+		return nil, usageError{&cacheError{a.shownDir(), err}}
 	case err != nil:
-		return nil, failure{&cacheError{a.shownFolder(), err}}
+		return nil, failure{&cacheError{a.shownDir(), err}}
 	}
 	return l, nil
 }
@@ -294,24 +294,24 @@ func (e *cacheError) Error() string {
 
 func (e *cacheError) Unwrap() error { return e.err }
 
-// hasFolder reports whether the user's cache directory exists or can be
+// hasDir reports whether the user's cache directory exists or can be
 // created.
-func (a *app) hasFolder() bool {
-	dir, err := a.folder()
+func (a *app) hasDir() bool {
+	dir, err := a.directory()
 	return err == nil && os.MkdirAll(dir, 0o700) == nil
 }
 
-// folder returns the cache directory.
-func (a *app) folder() (string, error) {
+// directory returns the cache directory.
+func (a *app) directory() (string, error) {
 	if a.cache != "" {
 		return a.cache, nil
 	}
 	return larder.DefaultDir()
 }
 
-// shownFolder returns the cache directory, or "" if it is unknown.
-func (a *app) shownFolder() string {
-	dir, _ := a.folder()
+// shownDir returns the cache directory, or "" if it is unknown.
+func (a *app) shownDir() string {
+	dir, _ := a.directory()
 	return dir
 }
 

@@ -68,7 +68,7 @@ func (a *app) draw(ctx context.Context, file string, f drawFlags) error {
 			return usageError{err}
 		}
 	}
-	in, err := a.reading(ctx, fl, f.set, pathguard.Input{Who: "--report", Path: f.report})
+	in, err := a.reading(ctx, fl, f.set, pathguard.Input{Owner: "--report", Path: f.report})
 	if err != nil {
 		return err
 	}

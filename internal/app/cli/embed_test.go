@@ -32,7 +32,7 @@ type embedder struct {
 	mu    sync.Mutex
 	seen  map[string]int
 	calls int
-	who   string   // last credentials
+	owner string   // last credentials
 	last  []string // strings of the delayed call
 }
 
@@ -51,7 +51,7 @@ func (e *embedder) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	e.mu.Lock()
 	e.calls++
-	e.who = r.Header.Get("Authorization")
+	e.owner = r.Header.Get("Authorization")
 	for _, text := range q.Input {
 		e.seen[text]++
 	}
@@ -167,15 +167,15 @@ func (e *embedding) ask(ctx context.Context, texts []string) error {
 
 // repeating returns 10 000 strings, 7000 of them different, a hundred for each request.
 func repeating() (requests [][]string) {
-	chance := rand.New(rand.NewPCG(1, 2))
+	random := rand.New(rand.NewPCG(1, 2))
 	var all []string
 	for i := range 7000 {
 		all = append(all, fmt.Sprint("text ", i))
 	}
 	for range 3000 {
-		all = append(all, all[chance.IntN(7000)])
+		all = append(all, all[random.IntN(7000)])
 	}
-	chance.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	for i := 0; i < len(all); i += 100 {
 		requests = append(requests, all[i:i+100])
 	}
@@ -444,7 +444,7 @@ func TestEmbedTLS(t *testing.T) {
 			t.Errorf("%q: status %d", token, res.StatusCode)
 		}
 	}
-	if n := e.times(); n[1] != 1 || e.who != "Bearer sk-upstream" {
-		t.Errorf("asked for %v by %q", n, e.who)
+	if n := e.times(); n[1] != 1 || e.owner != "Bearer sk-upstream" {
+		t.Errorf("asked for %v by %q", n, e.owner)
 	}
 }

@@ -95,25 +95,25 @@ func TestBatchesInFlows(t *testing.T) {
 		t.Run(options+", "+sink, func(t *testing.T) {
 			b := newBatchBench(t, options, sink)
 			what := options + ", " + sink
-			kept, first := options != "cache: {policy: memo}", 0
+			cached, first := options != "cache: {policy: memo}", 0
 			if sink == "jsonl" && (options == "checkpoint: true" || options == "on-error: skip") {
 				first = 1 // one sample separately, to check that the sink can hold it
 			}
-			if kept {
+			if cached {
 				b.run("--set", "first=3")
 				b.expectSamples(what+": the first three", 3, 1+first)
 			}
 			r := b.run("--workers", "1")
-			if kept {
+			if cached {
 				b.expectSamples(what+": the rest", 23, 4) // 3..6, 7..13, 14..20, 21..25
 			} else {
 				b.expectSamples(what, 26, 4)
 			}
-			if n := r.node(t, "sized"); kept && n.Computed != 23 || !kept && n.Computed != 26 {
+			if n := r.node(t, "sized"); cached && n.Computed != 23 || !cached && n.Computed != 26 {
 				t.Errorf("%s: the report says %d computed", what, n.Computed)
 			}
 			batched := tree(t, b.dir)
-			if kept {
+			if cached {
 				b.run("--set", "batch=1")
 				b.expectSamples(what+": again", 0, 0)
 			}
@@ -124,7 +124,7 @@ func TestBatchesInFlows(t *testing.T) {
 			b.expectSamples(what+": one by one", 26, 26)
 			sameTree(t, what, tree(t, b.dir), batched)
 			b.write("size.sh", batchScript+"# edited\n")
-			if plan := b.larder("run", "flow.yaml", "--dry-run"); kept && !strings.Contains(plan.stdout+plan.stderr, "size.sh") {
+			if plan := b.larder("run", "flow.yaml", "--dry-run"); cached && !strings.Contains(plan.stdout+plan.stderr, "size.sh") {
 				t.Errorf("%s: the plan after an edit is\n%s%s", what, plan.stdout, plan.stderr)
 			}
 			b.expectSamples(what+": a dry run", 0, 0)

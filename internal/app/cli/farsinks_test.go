@@ -109,10 +109,10 @@ func TestKilledAmongFarShards(t *testing.T) {
 }
 
 // farTree returns the objects in a directory of bucket, by name.
-func farTree(o *objectstoretest.Objects, folder string) map[string]string {
+func farTree(o *objectstoretest.Objects, dir string) map[string]string {
 	all := map[string]string{}
 	for _, name := range o.Names() {
-		if file, ok := strings.CutPrefix(name, "bucket/"+folder+"/"); ok {
+		if file, ok := strings.CutPrefix(name, "bucket/"+dir+"/"); ok {
 			all[file] = string(o.Get(name))
 		}
 	}
@@ -139,12 +139,12 @@ func TestKilledWhileSending(t *testing.T) {
 	b.write("here.yaml", fmt.Sprintf(flow, "whole"))
 	b.must("run here.yaml --progress none")
 	want := tree(t, b.path("whole"))
-	chance := testrand.Chance(t)
+	random := testrand.New(t)
 	for i := range testrand.Rounds(4, 20) {
-		folder := fmt.Sprintf("out%d", i)
-		b.write("flow.yaml", fmt.Sprintf(flow, "s3://bucket/"+folder+"/"))
+		dir := fmt.Sprintf("out%d", i)
+		b.write("flow.yaml", fmt.Sprintf(flow, "s3://bucket/"+dir+"/"))
 		c := b.command("run", "flow.yaml", "--progress", "none")
-		at := chance.IntN(2 * len(want))
+		at := random.IntN(2 * len(want))
 		var once sync.Once
 		s.Requests()
 		if err := c.Start(); err != nil {
@@ -160,9 +160,9 @@ func TestKilledWhileSending(t *testing.T) {
 			t.Fatalf("it was not killed at request %d", at)
 		}
 		s.Fail(nil)
-		wholes(t, farTree(o, folder), want)
+		wholes(t, farTree(o, dir), want)
 		b.must("run flow.yaml --progress none")
-		sameTree(t, "what is there", farTree(o, folder), want)
+		sameTree(t, "what is there", farTree(o, dir), want)
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// TestForeignFoldersAreNoCache checks that a directory with names like those of a cache is
+// TestForeignDirectoriesAreNoCache checks that a directory with names like those of a cache is
 // refused by every command that would create, sweep or clear one there.
-func TestForeignFoldersAreNoCache(t *testing.T) {
+func TestForeignDirectoriesAreNoCache(t *testing.T) {
 	b := newBench(t)
 	old := time.Now().Add(-9 * 24 * time.Hour)
 	for _, name := range []string{"packs", "tmp", "trash", "quarantine", "blobs"} {

@@ -36,7 +36,7 @@ func (a *app) generate(ctx context.Context, dir, output string) error {
 	if err := onlyGenerated(output); err != nil {
 		return usageError{err}
 	}
-	if err := checkWritable(nil, pathguard.Output{Who: "-o", Path: output}); err != nil {
+	if err := checkWritable(nil, pathguard.Output{Owner: "-o", Path: output}); err != nil {
 		return err
 	}
 	probe, err := writeProbe(dir, probeSource(name, variables))
@@ -153,8 +153,8 @@ func probeSource(name string, variables []string) []byte {
 	return b.Bytes()
 }
 
-func pinsIn(output []byte) (map[string]lazytest.Pinned, error) {
-	pins := map[string]lazytest.Pinned{}
+func pinsIn(output []byte) (map[string]lazytest.Golden, error) {
+	pins := map[string]lazytest.Golden{}
 	for line := range strings.Lines(string(output)) {
 		_, text, ok := strings.Cut(line, lazytest.Mark)
 		if !ok {
@@ -167,12 +167,12 @@ func pinsIn(output []byte) (map[string]lazytest.Pinned, error) {
 	return pins, nil
 }
 
-func pinsSource(name string, pins map[string]lazytest.Pinned) []byte {
+func pinsSource(name string, pins map[string]lazytest.Golden) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, generatedMark+"\npackage %s\n\nimport (\n\t\"testing\"\n\n\t\"github.com/larder-data/larder/lazy/lazytest\"\n)\n\n", name)
 	b.WriteString("func TestLarderPins(t *testing.T) {\n")
 	for _, v := range slices.Sorted(maps.Keys(pins)) {
-		fmt.Fprintf(&b, "\tlazytest.Pin(t, %q, %s, lazytest.Pinned{\n\t\tKey: %q,\n\t\tResult: %q,\n\t})\n", v, v, pins[v].Key, pins[v].Result)
+		fmt.Fprintf(&b, "\tlazytest.Check(t, %q, %s, lazytest.Golden{\n\t\tKey: %q,\n\t\tResult: %q,\n\t})\n", v, v, pins[v].Key, pins[v].Result)
 	}
 	b.WriteString("}\n")
 	return b.Bytes()

@@ -30,7 +30,7 @@ Import only files from caches that you trust.`,
 }
 
 func (a *app) importFrom(ctx context.Context, stdin io.Reader, file string) error {
-	if _, err := a.reading(ctx, nil, variables{}, pathguard.Input{Who: "import", Path: file}); err != nil {
+	if _, err := a.reading(ctx, nil, variables{}, pathguard.Input{Owner: "import", Path: file}); err != nil {
 		return err
 	}
 	if file != "-" {

@@ -26,8 +26,8 @@ func interruptible(ctx context.Context) (_ context.Context, stop func()) {
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		signals = append(signals, syscall.SIGHUP)
 	}
-	told := make(chan os.Signal, 2)
-	signal.Notify(told, signals...)
+	notified := make(chan os.Signal, 2)
+	signal.Notify(notified, signals...)
 	ctx, cancel := context.WithCancel(ctx)
 	over := make(chan struct{})
 	go func() {
@@ -35,9 +35,9 @@ func interruptible(ctx context.Context) (_ context.Context, stop func()) {
 			select {
 			case <-over:
 				return
-			case s := <-told:
+			case s := <-notified:
 				if ctx.Err() != nil {
-					endSoon(s, told, over)
+					endSoon(s, notified, over)
 					return
 				}
 				cancel()
@@ -45,15 +45,15 @@ func interruptible(ctx context.Context) (_ context.Context, stop func()) {
 		}
 	}()
 	return ctx, func() {
-		signal.Stop(told)
+		signal.Stop(notified)
 		cancel()
 		close(over)
 	}
 }
 
 // endSoon ends the program by a signal, unless it has ended before.
-func endSoon(by os.Signal, told chan<- os.Signal, over <-chan struct{}) {
-	signal.Stop(told)
+func endSoon(by os.Signal, signals chan<- os.Signal, over <-chan struct{}) {
+	signal.Stop(signals)
 	select {
 	case <-over:
 	case <-time.After(graceToEnd):

@@ -22,7 +22,7 @@ type stuck struct {
 
 func init() {
 	component.RegisterSink("test-stuck", "Begins to write, and never ends.", func(_ context.Context, env *component.Env, p stuck, _ component.Data) error {
-		folder, err := output.StageFolder(env.Path(p.Path))
+		dir, err := output.StageDir(env.Path(p.Path))
 		if err != nil {
 			return err
 		}
@@ -30,7 +30,7 @@ func init() {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(folder.Dir, "begun"), nil, 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(dir.Dir, "begun"), nil, 0o666); err != nil {
 			return err
 		}
 		if _, err := file.WriteString("half"); err != nil {

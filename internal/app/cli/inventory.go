@@ -38,7 +38,7 @@ func (a *app) existingWhole(readOnly bool, f func(*larder.Larder) error) error {
 	if _, err := a.maxBytes(); err != nil {
 		return usageError{err} // an error even without a cache
 	}
-	dir, err := a.folder()
+	dir, err := a.directory()
 	if err != nil {
 		return usageError{err}
 	}

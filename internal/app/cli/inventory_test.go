@@ -42,8 +42,8 @@ func (r result) want(t *testing.T, cache string, status int, stdout, stderr stri
 // made is the creation time of the records of a filled cache.
 var made = time.Now().Add(-75 * time.Hour)
 
-// kept returns a record of the named operation, with a value.
-func kept[T any](t *testing.T, name string, n int, v T) store.Record {
+// stored returns a record of the named operation, with a value.
+func stored[T any](t *testing.T, name string, n int, v T) store.Record {
 	t.Helper()
 	op, err := key.NewOp(name, key.Version("2"), key.Param{Name: "n", Value: n})
 	if err != nil {
@@ -66,9 +66,9 @@ func kept[T any](t *testing.T, name string, n int, v T) store.Record {
 func filledCache(t *testing.T) (dir string, first, second, link, volume store.Record) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "cache")
-	first, second = kept(t, "area", 1, map[string]int{"a": 1}), kept(t, "area", 2, "two")
-	volume = kept(t, "volume", 1, strings.Repeat("v", 2048))
-	link = kept(t, "area", 3, "")
+	first, second = stored(t, "area", 1, map[string]int{"a": 1}), stored(t, "area", 2, "two")
+	volume = stored(t, "volume", 1, strings.Repeat("v", 2048))
+	link = stored(t, "area", 3, "")
 	link.Link, link.Payload, link.Cost = first.Key, nil, 0
 	d := key.DigestOf(nil)
 	file := store.Record{Key: key.Key(key.DigestOf([]byte("file"))), Type: 0x66696c6564696765, Payload: d[:], Created: made}

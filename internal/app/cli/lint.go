@@ -73,7 +73,7 @@ func writesApart(fl *flow.Flow, file string) error {
 	if err != nil {
 		return nil //nolint:nilerr // there is nothing to run but by name
 	}
-	if err := pathguard.Apart(sinks...); err != nil {
+	if err := pathguard.CheckDisjoint(sinks...); err != nil {
 		return usageError{fmt.Errorf("%s: %w", file, err)}
 	}
 	return nil
@@ -85,7 +85,7 @@ func (a *app) warn(ctx context.Context, fl *flow.Flow) (found []lint.Warning) {
 		found = lint.Check(ctx, fl, lint.Options{Sources: true, Larder: l})
 		return nil
 	}
-	if _, err := os.Stat(a.shownFolder()); err != nil || !hasCheckpoint(fl) || a.withLarder(larder.Options{MemoryBytes: -1}, look) != nil {
+	if _, err := os.Stat(a.shownDir()); err != nil || !hasCheckpoint(fl) || a.withLarder(larder.Options{MemoryBytes: -1}, look) != nil {
 		_ = look(nil) // the findings without the cache
 	}
 	return found
@@ -120,13 +120,13 @@ type finding struct {
 	Column   int    `json:"column"`
 	Node     string `json:"node"` // "" for errors, whose message names it
 	Message  string `json:"message"`
-	Cure     string `json:"cure"` // "" for errors, whose message contains it
+	Fix      string `json:"cure"` // "" for errors, whose message contains it
 }
 
 func findingsIn(found []lint.Warning) []finding {
 	all := []finding{}
 	for _, w := range found {
-		all = append(all, finding{"warning", w.Rule, w.At.File, w.At.Line, w.At.Column, w.Node, w.What, w.Cure})
+		all = append(all, finding{"warning", w.Rule, w.At.File, w.At.Line, w.At.Column, w.Node, w.What, w.Fix})
 	}
 	return all
 }

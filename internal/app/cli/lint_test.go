@@ -11,8 +11,8 @@ const mixedShare = "version: 1\nnodes:\n  letters: {source: underfolder, with: {
 
 // finding is the output of larder lint --json for each error and warning.
 type finding struct {
-	Severity, Rule, File, Node, Message, Cure string
-	Line, Column                              int
+	Severity, Rule, File, Node, Message, Fix string
+	Line, Column                             int
 }
 
 func findings(t *testing.T, r result) (all []finding) {
@@ -39,10 +39,10 @@ func TestLintWarnings(t *testing.T) {
 			continue
 		}
 		all := findings(t, r)
-		if len(all) != 1 || all[0].Cure == "" || all[0].Message == "" {
+		if len(all) != 1 || all[0].Fix == "" || all[0].Message == "" {
 			t.Fatalf("lint %s: %+v", flags, all)
 		}
-		all[0].Cure, all[0].Message = "", ""
+		all[0].Fix, all[0].Message = "", ""
 		if want := (finding{Severity: "warning", Rule: "shard-before-shuffle", File: "flow.yaml", Line: 5, Column: 3, Node: "mixed"}); all[0] != want {
 			t.Errorf("lint %s: %+v, want %+v", flags, all[0], want)
 		}
@@ -73,8 +73,8 @@ func TestLintJSON(t *testing.T) {
 	}
 }
 
-// TestLintOfKeptResults checks that lint uses the costs of cached results.
-func TestLintOfKeptResults(t *testing.T) {
+// TestLintOfCachedResults checks that lint uses the costs of cached results.
+func TestLintOfCachedResults(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", statsFlow)
 	b.run()

@@ -35,15 +35,15 @@ func (a *app) manCommand() *cobra.Command {
 
 // writePages writes the pages of a command and its subcommands. It replaces a
 // link with the name of a page, and not the target.
-func writePages(c *cobra.Command, folder string) error {
+func writePages(c *cobra.Command, dir string) error {
 	for _, sub := range c.Commands() {
 		if sub.IsAvailableCommand() {
-			if err := writePages(sub, folder); err != nil {
+			if err := writePages(sub, dir); err != nil {
 				return err
 			}
 		}
 	}
-	f, err := output.Stage(filepath.Join(folder, strings.ReplaceAll(c.CommandPath(), " ", "-")+".1"))
+	f, err := output.Stage(filepath.Join(dir, strings.ReplaceAll(c.CommandPath(), " ", "-")+".1"))
 	if err != nil {
 		return err
 	}

@@ -268,7 +268,7 @@ func TestComponentHelp(t *testing.T) {
 	mustContain(t, "completions of flags", b.must("__complete op shard --wo").stdout, "--world-size", "--workers")
 }
 
-func TestOperatorBelowAnotherFolder(t *testing.T) {
+func TestOperatorBelowAnotherDirectory(t *testing.T) {
 	b := newBench(t)
 	inner := filepath.Join(b.dir, "inner")
 	if err := os.Mkdir(inner, 0o777); err != nil {

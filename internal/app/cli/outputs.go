@@ -107,7 +107,7 @@ func (p manySinks) Outputs(env *component.Env) (all []pathguard.Output) {
 			continue
 		}
 		for _, out := range o.component.Outputs(env, o.params) {
-			out.Who = o.flag
+			out.Owner = o.flag
 			out.Single = out.Files && !out.Split // each has one dataset
 			all = append(all, out)
 		}

@@ -100,9 +100,9 @@ func TestFilesOfARunAreCheckedBefore(t *testing.T) {
 	}
 }
 
-// TestFilesBesideOutputs checks that logs may contain other outputs, and that a directory
+// TestFilesNextToOutputs checks that logs may contain other outputs, and that a directory
 // of the run may contain files even if the run fails. The name - is a name of a directory.
-func TestFilesBesideOutputs(t *testing.T) {
+func TestFilesNextToOutputs(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", strings.Replace(statsFlow, "path: out", "path: all/out", 1))
 	b.must("run flow.yaml --progress none --logs all --trace-orders - --report all/report.json --skips -")

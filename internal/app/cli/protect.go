@@ -23,21 +23,21 @@ func (a *app) reading(ctx context.Context, fl *flow.Flow, set variables, files .
 		in.Add(fl.Inputs()...)
 	}
 	for _, file := range set.files {
-		in.Add(pathguard.Input{Who: "--vars", Path: file})
+		in.Add(pathguard.Input{Owner: "--vars", Path: file})
 	}
 	for _, file := range files {
 		if file.Path != "" && file.Path != "-" {
 			in.Add(file)
 		}
 	}
-	dir, err := a.folder()
+	dir, err := a.directory()
 	if err != nil {
 		return nil, usageError{err}
 	}
-	if err := in.Check(ctx, pathguard.Output{Who: "the cache", Path: dir, Shallow: true}); err != nil {
+	if err := in.Check(ctx, pathguard.Output{Owner: "the cache", Path: dir, Shallow: true}); err != nil {
 		return nil, usageError{err}
 	}
-	in.Add(pathguard.Input{Who: "the cache", Path: dir, Shallow: true})
+	in.Add(pathguard.Input{Owner: "the cache", Path: dir, Shallow: true})
 	return in, nil
 }
 
@@ -49,13 +49,13 @@ func protect(ctx context.Context, in *pathguard.Inputs, written []pathguard.Outp
 	all := slices.Clone(written)
 	for _, o := range outputs {
 		if urlpath.Is(o.Path) {
-			return usageError{fmt.Errorf("%s %s: it is written to a file of this machine only", o.Who, urlpath.Name(o.Path))}
+			return usageError{fmt.Errorf("%s %s: it is written to a file of this machine only", o.Owner, urlpath.Name(o.Path))}
 		}
 		if o.Path != "" && o.Path != "-" && !isDevice(o.Path) {
 			all = append(all, o)
 		}
 	}
-	err := pathguard.Apart(all...)
+	err := pathguard.CheckDisjoint(all...)
 	if err == nil {
 		err = in.Check(ctx, all...)
 	}
@@ -67,7 +67,7 @@ func protect(ctx context.Context, in *pathguard.Inputs, written []pathguard.Outp
 
 // protectFile refuses to write a file that is an input or cannot be written.
 func protectFile(ctx context.Context, in *pathguard.Inputs, flag, path string) error {
-	file := pathguard.Output{Who: flag, Path: path}
+	file := pathguard.Output{Owner: flag, Path: path}
 	if err := protect(ctx, in, nil, file); err != nil {
 		return err
 	}

@@ -123,7 +123,7 @@ func (a *app) runFlow(ctx context.Context, fl *flow.Flow, f runFlags) (err error
 	if err != nil {
 		return err
 	}
-	d, err := newDisplay(ctx, f.progress, a.stderr, newTracker(fl, f.only, a.shownFolder(), time.Now()))
+	d, err := newDisplay(ctx, f.progress, a.stderr, newTracker(fl, f.only, a.shownDir(), time.Now()))
 	if err != nil {
 		return usageError{err}
 	}
@@ -157,13 +157,13 @@ func (a *app) protectRun(ctx context.Context, fl *flow.Flow, f runFlags) (*pathg
 		return nil, usageError{err}
 	}
 	files := []pathguard.Output{
-		{Who: "--report", Path: f.report},
-		{Who: "--skips", Path: f.skips},
-		{Who: "--summary", Path: f.summary},
-		{Who: "--logs", Path: f.logs, Files: true},
-		{Who: "--trace-orders", Path: f.traces, Files: true},
+		{Owner: "--report", Path: f.report},
+		{Owner: "--skips", Path: f.skips},
+		{Owner: "--summary", Path: f.summary},
+		{Owner: "--logs", Path: f.logs, Files: true},
+		{Owner: "--trace-orders", Path: f.traces, Files: true},
 	}
-	events := pathguard.Output{Who: "--events", Path: f.events} // which is opened before the run
+	events := pathguard.Output{Owner: "--events", Path: f.events} // which is opened before the run
 	if err := protect(ctx, in, sinks, append(files, events)...); err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func printing(fl *flow.Flow) (all []pathguard.Output) {
 		if sinks, ok := n.Params.(manySinks); ok {
 			for _, o := range sinks.list {
 				if o.stdout {
-					all = append(all, pathguard.Output{Who: o.flag, Path: "-"})
+					all = append(all, pathguard.Output{Owner: o.flag, Path: "-"})
 				}
 			}
 		}
@@ -189,7 +189,7 @@ func printing(fl *flow.Flow) (all []pathguard.Output) {
 // request.
 func (a *app) runIn(ctx context.Context, fl *flow.Flow, o flow.RunOptions, f runFlags, d progressDisplay) (err error) {
 	traces, err := openTraces(f.traces, func(path string) error {
-		return o.Reads.Check(ctx, pathguard.Output{Who: "--trace-orders", Path: path, Itself: true})
+		return o.Reads.Check(ctx, pathguard.Output{Owner: "--trace-orders", Path: path, Itself: true})
 	})
 	if err != nil {
 		return usageError{err}

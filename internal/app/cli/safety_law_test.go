@@ -175,9 +175,9 @@ func (w *world) close() {
 
 // Names of directories and files for commands.
 var (
-	sources = []string{"orig", "links", "orig", "links", "links", "other", "linkdir", "out", "other", "mnt", "csv:table.csv,files.image=file", "jsonl:lines.jsonl,files.image=file", "csv:table.csv", "images:up"}
-	folders = []string{"out", "out", "out", "out", "new", "new", "other", "new/deep", "orig", "links", "other", ".", "orig/data", "orig/sub", "linkdir", "linkdir/sub", "up", "up/out", "mnt", "mnt/data", "mnt/sub", "out/data", "hop", "cache", "cache/sub"}
-	files   = []string{"new.json", "notes.txt", "flow.yaml", "more.yaml", "flowlink", "vars.yaml", "schema.yaml", "script.sh", "weights.bin", "table.csv", "lines.jsonl", "alias", "hard", "hop/data/0_a.txt",
+	sources     = []string{"orig", "links", "orig", "links", "links", "other", "linkdir", "out", "other", "mnt", "csv:table.csv,files.image=file", "jsonl:lines.jsonl,files.image=file", "csv:table.csv", "images:up"}
+	directories = []string{"out", "out", "out", "out", "new", "new", "other", "new/deep", "orig", "links", "other", ".", "orig/data", "orig/sub", "linkdir", "linkdir/sub", "up", "up/out", "mnt", "mnt/data", "mnt/sub", "out/data", "hop", "cache", "cache/sub"}
+	files       = []string{"new.json", "notes.txt", "flow.yaml", "more.yaml", "flowlink", "vars.yaml", "schema.yaml", "script.sh", "weights.bin", "table.csv", "lines.jsonl", "alias", "hard", "hop/data/0_a.txt",
 		"orig/data/0_a.txt", "links/data/0_a.txt", "linkdir/data/3_a.txt", "mnt/data/0_a.txt", "orig/new.json", "up/flow.yaml", "out/data/0_a.txt", "cache/FORMAT", "cache/leases"}
 	caches = []string{"cache", "cache", "cache", "cache", "cache", "cache", "cache", "cache", "cache", "cache", "cache", "cache", "cache", "cache", "new-cache", "orig", "orig/cache", "links", ".", "linkdir/cache", "mnt/cache"}
 )
@@ -369,7 +369,7 @@ func (w *world) command(rt *rapid.T) command {
 		}
 		maybe("--report", file)
 		maybe("--events", file)
-		maybe("--trace-orders", func() string { return writes(pick("traces", folders)) })
+		maybe("--trace-orders", func() string { return writes(pick("traces", directories)) })
 	case "op", "split", "exec":
 		c.args = []string{"op", "slice", "--stop", fmt.Sprint(rapid.IntRange(0, 5).Draw(rt, "stop"))}
 		switch kind {
@@ -441,14 +441,14 @@ func (w *world) source(rt *rapid.T, c *command) string {
 func (w *world) sink(rt *rapid.T, c *command, several bool) string {
 	format := rapid.SampledFrom([]string{"underfolder", "underfolder", "underfolder", "csv", "jsonl"}).Draw(rt, "format")
 	if format != "underfolder" {
-		path := rapid.SampledFrom(append(files, folders...)).Draw(rt, "path")
+		path := rapid.SampledFrom(append(files, directories...)).Draw(rt, "path")
 		c.writes = append(c.writes, path)
 		if several { // in a directory, only these
 			c.writes = append(c.writes[:len(c.writes)-1], path+"/0."+format, path+"/1."+format)
 		}
 		return format + ":" + w.path(path) + ",overwrite=" + rapid.SampledFrom([]string{"replace", "forbid"}).Draw(rt, "overwrite")
 	}
-	path := rapid.SampledFrom(append(folders, files[:3]...)).Draw(rt, "path")
+	path := rapid.SampledFrom(append(directories, files[:3]...)).Draw(rt, "path")
 	c.writes = append(c.writes, path)
 	return "underfolder:" + w.path(path) +
 		",overwrite=" + rapid.SampledFrom([]string{"replace", "replace", "new-files", "overwrite-files", "if-empty", "forbid"}).Draw(rt, "overwrite") +

@@ -44,8 +44,8 @@ func (t *tracker) header(now time.Time, width int) string {
 		}
 	}
 	text := fmt.Sprintf("%s  %d of %d nodes done  %s", printable(t.flow), over, len(t.nodes), clock(now.Sub(t.start)))
-	if room := width - textWidth(text) - len("  cache "); t.cache != "" && room > 10 {
-		text += "  cache " + cutFront(printable(t.cache), room)
+	if space := width - textWidth(text) - len("  cache "); t.cache != "" && space > 10 {
+		text += "  cache " + cutFront(printable(t.cache), space)
 	}
 	return cut(text, width)
 }

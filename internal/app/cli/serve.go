@@ -78,7 +78,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) (err error) {
 	if err != nil || ahead == 0 {
 		return usageError{fmt.Errorf("--ahead %s: must be a size such as 256MiB", f.ahead)}
 	}
-	dir, err := a.folder()
+	dir, err := a.directory()
 	if err != nil {
 		return usageError{err}
 	}

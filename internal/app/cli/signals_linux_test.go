@@ -91,7 +91,7 @@ func TestNothingOutlivesTheRun(t *testing.T) {
 	if left := b.left(); len(left) > 0 {
 		t.Fatalf("after a run that ended well: %v", left)
 	}
-	chance := testrand.Chance(t)
+	random := testrand.New(t)
 	stopped := map[syscall.Signal]int{}
 	for i := range testrand.Rounds(4, 30) {
 		for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGKILL} {
@@ -102,7 +102,7 @@ func TestNothingOutlivesTheRun(t *testing.T) {
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
 			}
-			stop := time.AfterFunc(took/16+time.Duration(chance.Int64N(int64(took)*3/4)), func() { _ = c.Process.Signal(signal) }) // it may have ended
+			stop := time.AfterFunc(took/16+time.Duration(random.Int64N(int64(took)*3/4)), func() { _ = c.Process.Signal(signal) }) // it may have ended
 			_ = c.Wait()
 			stop.Stop()
 			status := c.ProcessState.ExitCode()

@@ -55,12 +55,12 @@ func patternList() (list string) {
 func (a *app) simulate(ctx context.Context, stdin io.Reader, patterns []string, f simulateFlags) error {
 	in := &pathguard.Inputs{}
 	if f.trace != "" && f.trace != "-" {
-		in.Add(pathguard.Input{Who: "--trace", Path: f.trace})
+		in.Add(pathguard.Input{Owner: "--trace", Path: f.trace})
 	}
 	if err := protectFile(ctx, in, "--svg", f.svg); err != nil {
 		return err
 	}
-	if err := checkWritable(nil, pathguard.Output{Who: "the table", Path: "-"}, pathguard.Output{Who: "--svg", Path: f.svg}); err != nil {
+	if err := checkWritable(nil, pathguard.Output{Owner: "the table", Path: "-"}, pathguard.Output{Owner: "--svg", Path: f.svg}); err != nil {
 		return err
 	}
 	traces, err := f.traces(stdin, patterns)

@@ -33,7 +33,7 @@ they were computed from.`,
 }
 
 func (a *app) stats(ctx context.Context, asJSON bool) error {
-	dir, err := a.folder()
+	dir, err := a.directory()
 	if err != nil {
 		return usageError{err}
 	}

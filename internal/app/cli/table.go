@@ -80,11 +80,11 @@ func writePlan(w io.Writer, p *flow.Plan) {
 		if n.Unknown != "" {
 			samples = "?"
 		}
-		kept, compute := n.AtLeast || n.AtMost && n.Compute > 0, n.AtLeast
+		cached, compute := n.AtLeast || n.AtMost && n.Compute > 0, n.AtLeast
 		if n.Unknown != "" { // only certain samples are counted
-			kept, compute = kept || n.Cached == 0, compute || n.Compute == 0
+			cached, compute = cached || n.Cached == 0, compute || n.Compute == 0
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t\n", display.Name(n.Name), samples, bounded(n.Cached, kept, false), bounded(n.Compute, compute, n.AtMost))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t\n", display.Name(n.Name), samples, bounded(n.Cached, cached, false), bounded(n.Compute, compute, n.AtMost))
 	}
 	t.Flush()
 	for _, n := range p.Nodes {
@@ -92,7 +92,7 @@ func writePlan(w io.Writer, p *flow.Plan) {
 			fmt.Fprintf(w, "%s: %s\n", n.Name, n.Unknown)
 		}
 		for _, r := range n.Reasons {
-			fmt.Fprintf(w, "%s: %d %s (first: %d): %s\n", n.Name, r.Count, plural(r.Count, "sample"), r.First, r.Text)
+			fmt.Fprintf(w, "%s: %d %s (first: %d): %s\n", n.Name, r.Count, plural(r.Count, "sample"), r.First, r.Bundle)
 		}
 	}
 	fmt.Fprintf(w, "%s: %s%d %s to compute; nothing was run\n", display.Name(p.Flow), bounds(more, fewer), total, plural(total, "result"))

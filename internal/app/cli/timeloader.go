@@ -70,7 +70,7 @@ func (f timeitFlags) loaderPass(ctx context.Context, samples component.Samples, 
 	alone := workers == 1
 	l, err := loader.New(loader.Options{
 		Data: []loader.Data{samples}, Pool: pool.New(workers), MeasureAll: alone,
-		Plan: loader.PlanOptions{Parts: []loader.Part{part}, Batch: loader.Batching{Size: f.batch}},
+		Plan: loader.PlanOptions{Parts: []loader.Part{part}, Batch: loader.BatchOptions{Size: f.batch}},
 	})
 	if err != nil {
 		return usageError{err}

@@ -71,7 +71,7 @@ func (a *app) top(ctx context.Context, every time.Duration) error {
 
 // servers queries all servers of the user.
 func servers(ctx context.Context) (all []*server.Status, err error) {
-	sockets, err := filepath.Glob(filepath.Join(server.Folder(), "*.sock"))
+	sockets, err := filepath.Glob(filepath.Join(server.SocketDir(), "*.sock"))
 	if err != nil {
 		return nil, err
 	}

@@ -153,12 +153,12 @@ func (t *tracker) judge() {
 // readers, passing if it computes nothing, and done when all readers are.
 func (n *tracked) judge() phase {
 	if n.phase == unknown {
-		n.phase = n.judgeAnew()
+		n.phase = n.judgeAgain()
 	}
 	return n.phase
 }
 
-func (n *tracked) judgeAnew() phase {
+func (n *tracked) judgeAgain() phase {
 	e := n.last
 	through := e.Total > 0 && e.Done == e.Total
 	switch {

@@ -115,7 +115,7 @@ func sampleTree(ctx context.Context, fl *flow.Flow, o flow.RunOptions, node, num
 	if err != nil {
 		return explain.Tree{}, err
 	}
-	all, err := fl.Ancestry(ctx, o, node, sample)
+	all, err := fl.Lineage(ctx, o, node, sample)
 	if err != nil {
 		return explain.Tree{}, flowError(err)
 	}

@@ -43,18 +43,18 @@ func TestDamagedCache(t *testing.T) {
 	if n := strings.Count(want, "stats"); n != 26 {
 		t.Fatalf("%d stats are written: %s", n, want)
 	}
-	chance, sound := testrand.Chance(t), corrupt.Remember(t, b.cache)
+	random, sound := testrand.New(t), corrupt.Remember(t, b.cache)
 	check := func(what string) {
 		if got := runFlow(t, b); got != want {
 			t.Fatalf("%s: the output is %s\nwant %s", what, got, want)
 		}
 	}
 	for _, h := range corrupt.Each(t, b.cache) {
-		check(h.Do(t, b.cache, chance))
+		check(h.Do(t, b.cache, random))
 		sound.Restore(t)
 	}
 	for range testrand.Rounds(20, 1000) {
-		check(corrupt.Any(t, b.cache, chance))
+		check(corrupt.Any(t, b.cache, random))
 	}
 }
 

@@ -72,7 +72,7 @@ func (a *app) validate(ctx context.Context, args []string, f validateFlags) erro
 	if err != nil {
 		return usageError{err}
 	}
-	if _, err := a.reading(ctx, fl, f.set, pathguard.Input{Who: "--schema", Path: f.schema}); err != nil {
+	if _, err := a.reading(ctx, fl, f.set, pathguard.Input{Owner: "--schema", Path: f.schema}); err != nil {
 		return err
 	}
 	f.Pool = pool.New(f.workers)

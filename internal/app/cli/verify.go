@@ -56,13 +56,13 @@ func (a *app) verify(ctx context.Context, file string, set variables, sample flo
 	if err != nil {
 		return err
 	}
-	var kept []string
+	var cached []string
 	for _, n := range fl.Nodes {
 		if n.Options.Keep || n.Options.Checkpoint || n.Options.Auto {
-			kept = append(kept, n.Name)
+			cached = append(cached, n.Name)
 		}
 	}
-	if len(kept) == 0 {
+	if len(cached) == 0 {
 		return usageError{fmt.Errorf("%s: no node caches its results; set keep or checkpoint", file)}
 	}
 	if _, err := a.reading(ctx, fl, set); err != nil {
@@ -76,7 +76,7 @@ func (a *app) verify(ctx context.Context, file string, set variables, sample flo
 		found = append(found, m)
 	}}
 	return a.withLarder(larder.Options{MemoryBytes: -1, Verify: check}, func(l *larder.Larder) error {
-		if _, err := fl.Run(ctx, flow.RunOptions{Larder: l, Only: kept, Log: a.logger()}); err != nil {
+		if _, err := fl.Run(ctx, flow.RunOptions{Larder: l, Only: cached, Log: a.logger()}); err != nil {
 			return failure{err}
 		}
 		for _, m := range found {

@@ -82,7 +82,7 @@ func (a *app) runWatched(ctx context.Context, w *watcher, file string, before []
 		return before, err
 	}
 	reads, may := slices.Clone(fl.Files), []string(nil)
-	own := []string{a.shownFolder(), f.events, f.report, f.skips, f.summary, f.traces, f.logs}
+	own := []string{a.shownDir(), f.events, f.report, f.skips, f.summary, f.traces, f.logs}
 	picks := map[string][]func(string) bool{}
 	for _, n := range fl.Nodes {
 		t := touchesOf(fl, n)

@@ -31,7 +31,7 @@ by declaration.`,
 		Args: words(1, 3),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				return a.whyKept(c.Context(), args[0])
+				return a.whyCached(c.Context(), args[0])
 			}
 			sample := -1
 			if len(args) == 3 {
@@ -102,7 +102,7 @@ func (a *app) printReasons(n flow.NodePlan) {
 	}
 	fmt.Fprintf(a.stdout, "%s: %s%d to compute, %d cached\n", n.Name, bounds(n.AtLeast, n.AtMost), n.Compute, n.Cached)
 	for _, r := range n.Reasons {
-		fmt.Fprintf(a.stdout, "  %s (%d, the first is sample %d)\n", r.Text, r.Count, r.First)
+		fmt.Fprintf(a.stdout, "  %s (%d, the first is sample %d)\n", r.Bundle, r.Count, r.First)
 	}
 }
 
@@ -117,8 +117,8 @@ func (a *app) whySample(ctx context.Context, fl *flow.Flow, o flow.RunOptions, n
 	return nil
 }
 
-// whyKept explains a cached result.
-func (a *app) whyKept(ctx context.Context, name string) error {
+// whyCached explains a cached result.
+func (a *app) whyCached(ctx context.Context, name string) error {
 	return a.withLarder(larder.Options{MemoryBytes: -1}, func(l *larder.Larder) error {
 		k, err := latest(ctx, l, name)
 		if err != nil {

@@ -24,13 +24,13 @@ func checkWritable(made []pathguard.Output, outputs ...pathguard.Output) error {
 		case o.Path == "":
 		case isStdout(o):
 			if stdout != "" {
-				err = fmt.Errorf("%s and %s both write to standard output; name a file for one", stdout, o.Who)
+				err = fmt.Errorf("%s and %s both write to standard output; name a file for one", stdout, o.Owner)
 			}
-			stdout = o.Who
+			stdout = o.Owner
 		case isDevice(o.Path):
 		default:
 			if err = mayWrite(o, made); err != nil {
-				err = fmt.Errorf("%s %s: %w", o.Who, display.Name(o.Path), err)
+				err = fmt.Errorf("%s %s: %w", o.Owner, display.Name(o.Path), err)
 			}
 		}
 		if err != nil {

@@ -31,7 +31,7 @@ func FuzzExpressions(f *testing.F) {
 
 // TestDrawnExpressions checks the same for some random formulas.
 func TestDrawnExpressions(t *testing.T) {
-	d := drawing{testrand.Chance(t), slices.Sorted(maps.Keys(signatures)), slices.Sorted(maps.Keys(operators))}
+	d := drawing{testrand.New(t), slices.Sorted(maps.Keys(signatures)), slices.Sorted(maps.Keys(operators))}
 	good := 0
 	for range 3000 {
 		if _, wrong, _ := evaluated(t, d.formula(4)); wrong == "" {

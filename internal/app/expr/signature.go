@@ -129,19 +129,19 @@ func (s signature) accepts(name string, i int, k kinds, what string) string {
 	if what == "" {
 		what = k.String()
 	}
-	place, cure := "", ""
+	place, fix := "", ""
 	if i > 0 {
 		place = " as " + ordinal(i+1) + " argument"
 	}
 	if want == wholeKind && k == floatKind {
-		cure = "; convert it with int(...)"
+		fix = "; convert it with int(...)"
 	} else if want == textKind && k&(numberKind|truthKind) == k {
-		cure = "; convert it with string(...)"
+		fix = "; convert it with string(...)"
 	}
 	if want&(want-1) != 0 && want&(otherKind|bytesKind) == 0 && want|otherKind|bytesKind == anyKind {
 		return fmt.Sprintf("%s is not defined for %s", name, what)
 	}
-	return fmt.Sprintf("%s needs %s%s, not %s%s", name, want, place, what, cure)
+	return fmt.Sprintf("%s needs %s%s, not %s%s", name, want, place, what, fix)
 }
 
 func ordinal(n int) string {

@@ -208,7 +208,7 @@ func (c *collection) worthLeast(ctx context.Context) (list []Record, err error) 
 		}
 	}
 	slices.SortFunc(list, func(a, b Record) int {
-		return cmp.Or(cmp.Compare(a.Worth(c.now), b.Worth(c.now)), a.Used.Compare(b.Used), byKey(a, b))
+		return cmp.Or(cmp.Compare(a.EvictionPriority(c.now), b.EvictionPriority(c.now)), a.Used.Compare(b.Used), byKey(a, b))
 	})
 	return list, nil
 }

@@ -87,8 +87,8 @@ func (f Function) Inputs(env *component.Env) (all []pathguard.Input) {
 	if strings.HasSuffix(module, ".py") {
 		return append(all, pathguard.Input{Path: env.Path(component.Path(module))})
 	}
-	for _, folder := range append([]component.Path{"."}, f.Path...) {
-		file := env.Path(folder + component.Path("/"+strings.ReplaceAll(module, ".", "/")+".py"))
+	for _, dir := range append([]component.Path{"."}, f.Path...) {
+		file := env.Path(dir + component.Path("/"+strings.ReplaceAll(module, ".", "/")+".py"))
 		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
 			return append(all, pathguard.Input{Path: file})
 		}
@@ -108,11 +108,11 @@ func (f Function) Worker(env *component.Env) (s python.Setup, err error) {
 		s.Interpreter = env.Path(component.Path(s.Interpreter))
 	}
 	for _, p := range f.Path {
-		folder := env.Path(p)
-		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-			return s, fmt.Errorf("path: no directory %s", folder)
+		dir := env.Path(p)
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return s, fmt.Errorf("path: no directory %s", dir)
 		}
-		s.Path = append(s.Path, folder)
+		s.Path = append(s.Path, dir)
 	}
 	for name, p := range f.Files {
 		s.Files[name] = env.Path(p)
@@ -132,14 +132,14 @@ func besideProgram() string {
 	if err != nil {
 		return ""
 	}
-	beside := filepath.Join(filepath.Dir(program), "python3")
-	if _, err := os.Stat(filepath.Join(filepath.Dir(beside), "..", "pyvenv.cfg")); err != nil {
+	adjacent := filepath.Join(filepath.Dir(program), "python3")
+	if _, err := os.Stat(filepath.Join(filepath.Dir(adjacent), "..", "pyvenv.cfg")); err != nil {
 		return ""
 	}
-	if info, err := os.Stat(beside); err != nil || info.IsDir() {
+	if info, err := os.Stat(adjacent); err != nil || info.IsDir() {
 		return ""
 	}
-	return beside
+	return adjacent
 }
 
 // importTime is how long a function may take to be imported, with all that it needs.
@@ -149,9 +149,9 @@ const importTime = 5 * time.Minute
 // there are at most so many. They end with the run.
 func Open(ctx context.Context, env *component.Env, s python.Setup, workers int) (*python.Pool, error) {
 	var owner any
-	if env.Ending != nil {
-		owner = env.Ending
-		env.Ending.Last(func() { python.CloseOf(owner) })
+	if env.Cleanup != nil {
+		owner = env.Cleanup
+		env.Cleanup.Last(func() { python.CloseOf(owner) })
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, importTime, fmt.Errorf("it was not imported in %s", importTime))
 	defer cancel()
@@ -163,7 +163,7 @@ const maxParts = 400
 
 // Params lists what the results of the function depend on: known is what its workers say of
 // the code; without it, Version stands for that. It returns the files that it is given, too.
-func (f Function) Params(ctx context.Context, env *component.Env, known *python.Known) (params []key.Param, files Files, err error) {
+func (f Function) Params(ctx context.Context, env *component.Env, known *python.Identity) (params []key.Param, files Files, err error) {
 	args, err := json.Marshal(plainArgs(f.Args))
 	if err != nil {
 		return nil, nil, err

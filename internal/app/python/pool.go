@@ -35,12 +35,12 @@ type Number uint64
 func (p *Pool) Number() Number { return p.number }
 
 // KnownBy returns the identity of a pool's function, which must not be modified.
-func KnownBy(p *Pool) *Known { return &crewOf(p.number).known }
+func KnownBy(p *Pool) *Identity { return &crewOf(p.number).known }
 
 // A crew holds the workers of a pool.
 type crew struct {
 	setup Setup
-	known Known
+	known Identity
 	slots chan struct{} // one element for each busy worker
 
 	mu     sync.Mutex
@@ -240,7 +240,7 @@ func (c *crew) differs(w *worker) error {
 	if w.known.Identity == c.known.Identity && slices.Equal(w.known.As, c.known.As) {
 		return nil
 	}
-	if other := w.known.beside(c.known); other != "" {
+	if other := w.known.combined(c.known); other != "" {
 		return otherError{c.setup.Function, other}
 	}
 	return fmt.Errorf("%s, or what it reaches: %w since the run began", c.setup.Function, dataset.ErrChanged)

@@ -30,10 +30,10 @@ func (s *Session) Do(ctx context.Context, t *Task) error {
 // otherwise it ends the worker. It may be called during Do.
 func (s *Session) Interrupt() { s.worker.interrupt() }
 
-// Look calls read with the memory of the worker's answer, if that is shared and the
+// Peek calls read with the memory of the worker's answer, if that is shared and the
 // worker is busy. It may be called during Do. Data of the last milliseconds may be
 // incomplete.
-func (s *Session) Look(read func(memory []byte)) {
+func (s *Session) Peek(read func(memory []byte)) {
 	w := s.worker
 	w.mu.Lock()
 	defer w.mu.Unlock()

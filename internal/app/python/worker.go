@@ -35,9 +35,9 @@ const (
 	maxText = 64 << 20 // bytes of JSON in a frame
 )
 
-// keptMemory is the shared memory that a worker retains for the next samples, in
+// cachedMemory is the shared memory that a worker retains for the next samples, in
 // bytes.
-const keptMemory = 32 << 20
+const cachedMemory = 32 << 20
 
 var errMessage = errors.New("the worker sent what is not understood; are the program and the package of one version?")
 
@@ -63,8 +63,8 @@ type Setup struct {
 	mark        string            // environment variable that identifies processes left by workers
 }
 
-// Known is the identity of a function.
-type Known struct {
+// Identity is the identity of a function.
+type Identity struct {
 	Identity string      `json:"identity"` // a digest of everything that it reaches
 	Parts    []KnownPart `json:"parts"`    // components of the identity, for display
 	As       []string    `json:"as"`       // how each item is passed
@@ -77,8 +77,8 @@ type KnownPart struct {
 	Digest string `json:"digest"`
 }
 
-// beside describes the first part of k that differs in others; "" if there is none.
-func (k Known) beside(others Known) string {
+// combined describes the first part of k that differs in others; "" if there is none.
+func (k Identity) combined(others Identity) string {
 	for _, part := range k.Parts {
 		if !slices.Contains(others.Parts, part) {
 			return part.Name
@@ -103,7 +103,7 @@ func (e *DiedError) Error() string { return "the worker ended: " + e.How + e.Std
 
 // A worker is one process. It executes one task at a time.
 type worker struct {
-	known   Known
+	known   Identity
 	in, out *process.SharedMemory // nil without shared memory
 	have    int64                 // writable bytes of in
 	large   int64                 // minimum size of out in bytes
@@ -498,13 +498,13 @@ func (w *worker) shrink() {
 	if w.in == nil {
 		return
 	}
-	if w.have > keptMemory {
-		w.in.Shrink(keptMemory, w.have)
-		w.have = keptMemory
+	if w.have > cachedMemory {
+		w.in.Shrink(cachedMemory, w.have)
+		w.have = cachedMemory
 	}
-	if w.large > keptMemory { // the file keeps its size
-		w.out.Shrink(keptMemory, w.large)
-		w.large = keptMemory
+	if w.large > cachedMemory { // the file keeps its size
+		w.out.Shrink(cachedMemory, w.large)
+		w.large = cachedMemory
 	}
 }
 

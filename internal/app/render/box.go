@@ -126,7 +126,7 @@ func (n node) badges() (all []badge) {
 		}
 		all = append(all, b)
 	}
-	if n.kept() {
+	if n.stored() {
 		all = append(all, badge{icon: disk})
 	}
 	if n.cached() {

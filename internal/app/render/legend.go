@@ -42,7 +42,7 @@ func (d *Drawing) legend() (all []entry) {
 		add(slices.ContainsFunc(d.edges, same), w.text, wireOf(w.edge))
 	}
 	add(some(node.pinned), "checkpoint", iconMark(pin))
-	add(some(node.kept), "cached on disk", iconMark(disk))
+	add(some(node.stored), "cached on disk", iconMark(disk))
 	add(some(node.cached), "cached in memory", iconMark(chip))
 	for _, c := range []struct {
 		color color

@@ -72,10 +72,10 @@ func (d *Drawing) picture() *picture {
 
 // parts splits the nodes into connected components.
 func (d *Drawing) parts() (parts [][]int) {
-	beside := make([][]int, len(d.nodes))
+	neighbours := make([][]int, len(d.nodes))
 	for _, e := range d.edges {
-		beside[e.from] = append(beside[e.from], e.to)
-		beside[e.to] = append(beside[e.to], e.from)
+		neighbours[e.from] = append(neighbours[e.from], e.to)
+		neighbours[e.to] = append(neighbours[e.to], e.from)
 	}
 	seen := make([]bool, len(d.nodes))
 	for n := range d.nodes {
@@ -85,7 +85,7 @@ func (d *Drawing) parts() (parts [][]int) {
 		seen[n] = true
 		part := []int{n}
 		for i := 0; i < len(part); i++ {
-			for _, m := range beside[part[i]] {
+			for _, m := range neighbours[part[i]] {
 				if !seen[m] {
 					seen[m] = true
 					part = append(part, m)

@@ -197,11 +197,11 @@ func (root blocks) compact(layers [][]*vertex) layout {
 		if len(below[b]) == 0 {
 			continue
 		}
-		room := y[below[b][0].block] - below[b][0].apart
+		space := y[below[b][0].block] - below[b][0].apart
 		for _, l := range below[b] {
-			room = min(room, y[l.block]-l.apart)
+			space = min(space, y[l.block]-l.apart)
 		}
-		y[b] = max(y[b], room)
+		y[b] = max(y[b], space)
 	}
 	l := layout{}
 	for _, layer := range layers {

@@ -131,7 +131,7 @@ func (n node) pinned() bool {
 	return (n.Options.Checkpoint || n.Options.Auto) && n.Component.Kind != component.Sink
 }
 
-func (n node) kept() bool {
+func (n node) stored() bool {
 	return n.Options.Keep && (n.Component.Kind == component.Map || n.Component.Kind == component.Op)
 }
 

@@ -278,12 +278,12 @@ func (c *columns) pieces(f *loader.Field) error {
 	if err != nil {
 		return err
 	}
-	beside := func(name string, data []byte) {
+	attach := func(name string, data []byte) {
 		number := &arrowipc.Column{Name: "item", Kind: arrowipc.Int, Size: 64, Rows: len(offsets), Buffers: [][]byte{data}}
 		c.add(f.Name+name, &arrowipc.Column{Kind: arrowipc.List, Rows: f.Shape[0], Buffers: [][]byte{where}, Children: []*arrowipc.Column{number}})
 	}
-	beside("_offsets", begins)
-	beside("_lengths", lengths)
+	attach("_offsets", begins)
+	attach("_lengths", lengths)
 	return nil
 }
 

@@ -403,9 +403,9 @@ func TestCallsThatAreRefused(t *testing.T) {
 	connect(t, socket)
 }
 
-// TestPartsOfCodeMayBeToldLater checks that code without its parts is the same code, and
+// TestPartsOfCodeMayBeReportedLater checks that code without its parts is the same code, and
 // that parts sent later are stored.
-func TestPartsOfCodeMayBeToldLater(t *testing.T) {
+func TestPartsOfCodeMayBeReportedLater(t *testing.T) {
 	socket, s, _ := serverFor(t, Options{})
 	id, part := key.DigestOf([]byte("code")), key.DigestOf([]byte("part"))
 	c := &caller{client: connect(t, socket)}

@@ -54,9 +54,9 @@ type conn struct {
 
 // A slot is a batch that the client uses.
 type slot struct {
-	batch   *loader.Batch
-	reading *reading
-	kept    bool // the client retains it
+	batch    *loader.Batch
+	reading  *reading
+	retained bool // the client retains it
 }
 
 func newConn(s *Server, number int, file *os.File, pid int) *conn {
@@ -152,8 +152,8 @@ func (c *conn) releaseOrRetain(f frame) error {
 // keep marks a slot as retained. Its reader may continue as if it had been
 // released, but must not reuse its memory.
 func (s slot) keep() slot {
-	if !s.kept {
-		s.kept = true
+	if !s.retained {
+		s.retained = true
 		s.reading.ring.keep(int64(cap(s.batch.Data)))
 		s.reading.returned()
 	}
@@ -163,7 +163,7 @@ func (s slot) keep() slot {
 func (s slot) release() {
 	size := int64(cap(s.batch.Data))
 	s.batch.Release()
-	if s.kept {
+	if s.retained {
 		s.reading.ring.keep(-size)
 	} else {
 		s.reading.returned()
@@ -205,7 +205,7 @@ func (c *conn) request(f frame) error {
 	case kindStatus:
 		return c.reply(kindStatuses, c.server.status(c))
 	case kindEnd:
-		c.server.End()
+		c.server.Shutdown()
 		return nil
 	}
 	return fmt.Errorf("%w: a client sends no frames of kind %d", errProtocol, f.kind)

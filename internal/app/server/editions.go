@@ -32,16 +32,16 @@ func newEditions(caches *sharedCaches) *editions {
 
 // An edition holds the parts for an epoch.
 type edition struct {
-	epoch  uint64
-	data   []loader.Data
-	shared []*sharedCache           // caches above the parts
-	told   []*dataset.CachedDataset // those among them that use a known order
+	epoch    uint64
+	data     []loader.Data
+	shared   []*sharedCache           // caches above the parts
+	reported []*dataset.CachedDataset // those among them that use a known order
 }
 
 // others returns the caches that do not use a known order.
 func (e *edition) others() (all []*dataset.CachedDataset) {
 	for _, c := range e.shared {
-		if !slices.Contains(e.told, c.cached) {
+		if !slices.Contains(e.reported, c.cached) {
 			all = append(all, c.cached)
 		}
 	}
@@ -63,9 +63,9 @@ func (s *editions) of(ctx context.Context, b *opening, epoch uint64) ([]loader.D
 	if err != nil {
 		return nil, err
 	}
-	var seen *flow.Look
+	var seen *flow.Snapshot
 	if slices.ContainsFunc(f.Nodes, func(n *flow.Node) bool { return n.Options.Cache != nil }) {
-		if seen, err = f.Look(ctx, b.options()); err != nil {
+		if seen, err = f.Snapshot(ctx, b.options()); err != nil {
 			return nil, err
 		}
 	}
@@ -88,7 +88,7 @@ func (s *editions) find(epoch uint64) *edition {
 }
 
 // open opens the parts of a flow with the given snapshot of its files.
-func (s *editions) open(ctx context.Context, b *opening, epoch uint64, f *flow.Flow, seen *flow.Look) (*edition, error) {
+func (s *editions) open(ctx context.Context, b *opening, epoch uint64, f *flow.Flow, seen *flow.Snapshot) (*edition, error) {
 	e := &edition{epoch: epoch}
 	var mu sync.Mutex // nodes are built concurrently
 	o := b.options()
@@ -118,18 +118,18 @@ func (s *editions) open(ctx context.Context, b *opening, epoch uint64, f *flow.F
 
 // add opens a part.
 func (e *edition) add(ctx context.Context, b *opening, f *flow.Flow, node string, o flow.RunOptions) error {
-	d, told, err := f.OpenCached(ctx, node, o)
+	d, reported, err := f.OpenCached(ctx, node, o)
 	if err != nil {
-		return b.told(err)
+		return b.reported(err)
 	}
 	one, err := d.Single()
 	if err != nil {
 		return requestError{fmt.Errorf("node %s: %w", node, err)}
 	}
 	e.data = append(e.data, one)
-	for _, c := range told {
-		if !slices.Contains(e.told, c) {
-			e.told = append(e.told, c)
+	for _, c := range reported {
+		if !slices.Contains(e.reported, c) {
+			e.reported = append(e.reported, c)
 		}
 	}
 	return nil
@@ -175,8 +175,8 @@ type sharedCaches struct {
 
 // A sharedCache is the cache of a node, or of one of its outputs.
 type sharedCache struct {
-	look   *flow.Look // snapshot of the node's dependencies; nil if it is not shared
-	flow   string     // the first flow that used it, for display
+	look   *flow.Snapshot // snapshot of the node's dependencies; nil if it is not shared
+	flow   string         // the first flow that used it, for display
 	output string
 	cached *dataset.CachedDataset
 	users  map[*editions]int
@@ -184,7 +184,7 @@ type sharedCache struct {
 
 // get returns the cache of a node with this snapshot, or calls make if there is
 // none. leave must release it.
-func (s *sharedCaches) get(ctx context.Context, by *editions, seen *flow.Look, flow, output string, make func() (*dataset.CachedDataset, error)) (*sharedCache, error) {
+func (s *sharedCaches) get(ctx context.Context, by *editions, seen *flow.Snapshot, flow, output string, make func() (*dataset.CachedDataset, error)) (*sharedCache, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.all {

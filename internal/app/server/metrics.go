@@ -24,7 +24,7 @@ func (s *Status) WriteMetrics(w io.Writer) error {
 		{"larder_reader_epoch", "gauge", "the epoch that is read", func(r *ReaderStatus) float64 { return float64(r.Epoch) }},
 		{"larder_reader_ring_bytes", "gauge", "the memory shared with the client", func(r *ReaderStatus) float64 { return float64(r.RingBytes) }},
 		{"larder_reader_batches_in_flight", "gauge", "batches that the client has", func(r *ReaderStatus) float64 { return float64(r.InFlight) }},
-		{"larder_reader_making_seconds_total", "counter", "time for which the next batch was waited for", func(r *ReaderStatus) float64 { return r.SecondsMaking }},
+		{"larder_reader_computing_seconds_total", "counter", "time for which the next batch was waited for", func(r *ReaderStatus) float64 { return r.SecondsComputing }},
 		{"larder_reader_full_seconds_total", "counter", "time for which the client had all the batches it may have", func(r *ReaderStatus) float64 { return r.SecondsFull }},
 	}
 	for _, f := range readers {
@@ -70,7 +70,7 @@ func (s *Status) WriteMetrics(w io.Writer) error {
 	}
 	for _, p := range s.Pipelines {
 		for _, g := range p.Stages {
-			m.of("larder_stage_seconds", "counter", "what a stage of making batches took in those that were measured", fmt.Sprintf("open=%s,stage=%s", label(p.Open), label(g.Name)), g.Seconds)
+			m.of("larder_stage_seconds", "counter", "what a stage of computing batches took in those that were measured", fmt.Sprintf("open=%s,stage=%s", label(p.Open), label(g.Name)), g.Seconds)
 		}
 	}
 	_, err := io.WriteString(w, m.text.String())

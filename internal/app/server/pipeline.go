@@ -24,7 +24,7 @@ type pipeline struct {
 	spec     string // the request as JSON
 	id       string // unique
 	name     string // for display
-	look     *flow.Look
+	look     *flow.Snapshot
 	loader   *loader.Loader
 	parts    []openedPart
 	editions *editions
@@ -121,7 +121,7 @@ func (ps *pipelines) again(spec, id string) *pipeline {
 }
 
 // join returns the pipeline of a request. mine says that the caller must open it.
-func (ps *pipelines) join(ctx context.Context, spec string, look *flow.Look) (p *pipeline, mine bool) {
+func (ps *pipelines) join(ctx context.Context, spec string, look *flow.Snapshot) (p *pipeline, mine bool) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	for _, p := range ps.open {
@@ -208,7 +208,7 @@ type opening struct {
 const epochVariable = "epoch"
 
 // look parses the flow, and takes a snapshot of its dependencies.
-func (b *opening) look(ctx context.Context) (*flow.Look, error) {
+func (b *opening) look(ctx context.Context) (*flow.Snapshot, error) {
 	if err := b.read(); err != nil {
 		return nil, err
 	}
@@ -218,8 +218,8 @@ func (b *opening) look(ctx context.Context) (*flow.Look, error) {
 	}
 	b.flow = f
 	b.server.options.limits(f.Limits)
-	look, err := f.Look(ctx, b.options())
-	return look, b.told(err)
+	look, err := f.Snapshot(ctx, b.options())
+	return look, b.reported(err)
 }
 
 // name returns a readable name of the request: the flow's file and the nodes.
@@ -267,10 +267,10 @@ func (b *opening) parse(epoch uint64) (*flow.Flow, error) {
 
 func (b *opening) options() flow.RunOptions {
 	o := flow.RunOptions{Larder: b.server.options.Larder, Pool: b.server.pool, Log: b.server.log, Python: b.request.Python}
-	told := time.Now()
+	reported := time.Now()
 	o.Observers = []func(flow.Event){func(ev flow.Event) {
-		if ev.Event == flow.NodeProgress && time.Since(told) > time.Second { // opening may have to compute results first
-			told = time.Now()
+		if ev.Event == flow.NodeProgress && time.Since(reported) > time.Second { // opening may have to compute results first
+			reported = time.Now()
 			b.note("info", fmt.Sprintf("node %s: %d of %d", ev.Node, ev.Done, ev.Total))
 		}
 	}}
@@ -282,8 +282,8 @@ func (b *opening) options() flow.RunOptions {
 	return o
 }
 
-// told marks an error as that of a request or of a flow.
-func (b *opening) told(err error) error {
+// reported marks an error as that of a request or of a flow.
+func (b *opening) reported(err error) error {
 	if errors.Is(err, flow.ErrRequest) {
 		return requestError{err}
 	}
@@ -304,7 +304,7 @@ func (b *opening) open(ctx context.Context, p *pipeline) error {
 	if err != nil {
 		return err
 	}
-	o.Data, o.Caches, o.Watch = first.data, first.told, first.others()
+	o.Data, o.Caches, o.Watch = first.data, first.reported, first.others()
 	p.sharded = b.sharded()
 	for k, part := range b.request.Parts {
 		to, err := b.part(ctx, part, o.Data[k])

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// Folder returns the directory of the sockets of a user's servers.
-func Folder() string {
+// SocketDir returns the directory of the sockets of a user's servers.
+func SocketDir() string {
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
 		return filepath.Join(dir, "larder")
 	}
@@ -36,7 +36,7 @@ func Socket(cache, program string) (string, error) {
 		return "", fmt.Errorf("the cache directory: %w", err)
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "larder 1\n%s\n%s\n%d %d\n", cache, program, info.Size(), info.ModTime().UnixNano()))
-	return filepath.Join(Folder(), hex.EncodeToString(sum[:16])+socketSuffix), nil
+	return filepath.Join(SocketDir(), hex.EncodeToString(sum[:16])+socketSuffix), nil
 }
 
 const socketSuffix = ".sock"
@@ -67,7 +67,7 @@ var ErrServed = errors.New("another server listens there")
 // caller must call done when the server has ended. If another server has the
 // socket, the error is [ErrServed]. Listen replaces the socket of a killed server.
 func Listen(ctx context.Context, socket string) (l *net.UnixListener, done func(), err error) {
-	if err := makeFolder(filepath.Dir(socket)); err != nil {
+	if err := makeDir(filepath.Dir(socket)); err != nil {
 		return nil, nil, err
 	}
 	file, err := os.OpenFile(strings.TrimSuffix(socket, socketSuffix)+".lock", os.O_RDWR|os.O_CREATE, 0o600)
@@ -105,9 +105,9 @@ func Listen(ctx context.Context, socket string) (l *net.UnixListener, done func(
 	return l, func() { _ = file.Close() }, nil
 }
 
-// makeFolder creates the directory for sockets, and refuses one that other users
+// makeDir creates the directory for sockets, and refuses one that other users
 // can enter.
-func makeFolder(dir string) error {
+func makeDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("the directory of sockets: %w", err)
 	}
@@ -115,7 +115,7 @@ func makeFolder(dir string) error {
 	if err != nil {
 		return fmt.Errorf("the directory of sockets: %w", err)
 	}
-	if !info.IsDir() || !ownFolder(info) {
+	if !info.IsDir() || !ownDir(info) {
 		return fmt.Errorf("the directory of sockets, %s, must be your own, with mode 0700; set XDG_RUNTIME_DIR, or TMPDIR, to have another", dir)
 	}
 	return nil

@@ -37,9 +37,9 @@ type reading struct {
 	cancel context.CancelCauseFunc
 	work   sync.WaitGroup
 
-	room  chan struct{} // has one element for each batch in the client's window
-	told  atomic.Bool   // the client knows that it ended
-	meter meter
+	space    chan struct{} // has one element for each batch in the client's window
+	reported atomic.Bool   // the client knows that it ended
+	meter    meter
 }
 
 // A meter has the counters of a reader.
@@ -131,11 +131,11 @@ func (o *startRequest) from(plan *loader.Plan) (loader.State, error) {
 
 func (r *reading) begin(most int64) (err error) {
 	o := r.request
-	r.room = make(chan struct{}, r.window)
+	r.space = make(chan struct{}, r.window)
 	ahead := max(2, min(r.window, 8))
 	r.reader, err = r.pipeline.loader.Read(r.ctx, loader.ReadOptions{
 		Rank: o.Rank, WorldSize: o.WorldSize, Share: o.Share, Shares: o.Shares, From: &r.from, Epochs: o.Epochs,
-		Ahead: ahead, AheadBytes: most, Budget: r.conn.server.ahead, Rooms: r.ring,
+		Ahead: ahead, AheadBytes: most, Budget: r.conn.server.ahead, Allocator: r.ring,
 	})
 	if err != nil {
 		return requestError{err}
@@ -170,7 +170,7 @@ func (r *reading) run() {
 // tell reports to the client once that the reader has ended, with its error if any.
 func (r *reading) tell(err error) {
 	switch {
-	case !r.told.CompareAndSwap(false, true):
+	case !r.reported.CompareAndSwap(false, true):
 	case err != nil:
 		r.conn.fail(err)
 	default:
@@ -186,7 +186,7 @@ func (r *reading) handOut() error {
 	for ended := 0; r.request.Epochs == 0 || ended < r.request.Epochs; {
 		waited := time.Now()
 		select {
-		case r.room <- struct{}{}:
+		case r.space <- struct{}{}:
 		case <-r.ctx.Done():
 			return context.Cause(r.ctx)
 		}
@@ -198,7 +198,7 @@ func (r *reading) handOut() error {
 		switch {
 		case errors.Is(err, io.EOF) && b == nil:
 			ended++
-			<-r.room
+			<-r.space
 			after := r.reader.State()
 			r.meter.epoch.Store(after.Epoch)
 			err = r.conn.send(appendFrame(nil, kindEpoch, func(b []byte) []byte {
@@ -230,8 +230,8 @@ func skipNote(s loader.Skip) map[string]any {
 
 // returned records that a batch was released.
 func (r *reading) returned() {
-	if r.room != nil {
-		<-r.room
+	if r.space != nil {
+		<-r.space
 	}
 }
 

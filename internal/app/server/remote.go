@@ -197,7 +197,7 @@ func (r *Remote) locate(o *openRequest) error {
 
 func (r *Remote) gather(ctx context.Context, p *pipeline, samples []int, out reply) error {
 	for _, n := range samples {
-		b, err := p.loader.Gather(ctx, 0, []int{n}, remoteRooms{p.loader.Rooms()})
+		b, err := p.loader.Gather(ctx, 0, []int{n}, remoteAllocator{p.loader.Allocator()})
 		if err != nil {
 			return err
 		}
@@ -220,7 +220,7 @@ func (r *Remote) stream(ctx context.Context, reader *remoteReader, out reply) er
 	if err != nil {
 		return err
 	}
-	batches, err := p.loader.Read(ctx, loader.ReadOptions{Rank: o.Rank, WorldSize: o.WorldSize, Share: o.Share, Shares: o.Shares, From: &from, Epochs: o.Epochs, Ahead: remoteAhead, AheadBytes: defaultRing, Budget: r.server.ahead, Rooms: remoteRooms{p.loader.Rooms()}})
+	batches, err := p.loader.Read(ctx, loader.ReadOptions{Rank: o.Rank, WorldSize: o.WorldSize, Share: o.Share, Shares: o.Shares, From: &from, Epochs: o.Epochs, Ahead: remoteAhead, AheadBytes: defaultRing, Budget: r.server.ahead, Allocator: remoteAllocator{p.loader.Allocator()}})
 	if err != nil {
 		return requestError{err}
 	}

@@ -39,13 +39,13 @@ func (o *openRequest) bounded() error {
 	return nil
 }
 
-// remoteRooms allocates batches for other machines.
-type remoteRooms struct{ loader.Rooms }
+// remoteAllocator allocates batches for other machines.
+type remoteAllocator struct{ loader.Allocator }
 
-// Take implements [loader.Rooms].
-func (r remoteRooms) Take(ctx context.Context, bytes int64) ([]byte, error) {
+// Allocate implements [loader.Allocator].
+func (r remoteAllocator) Allocate(ctx context.Context, bytes int64) ([]byte, error) {
 	if bytes > mostRemoteBytes {
 		return nil, requestError{fmt.Errorf("a batch of %d bytes; those for other machines have at most %d: take smaller batches", bytes, mostRemoteBytes)}
 	}
-	return r.Rooms.Take(ctx, bytes)
+	return r.Allocator.Allocate(ctx, bytes)
 }

@@ -67,8 +67,8 @@ func (cl *call) entry(ctx context.Context, i int, r larder.Result[encoded], err 
 		if e.as, e.body = resultError, []byte(message(err)); errors.Is(err, larder.ErrCycle) {
 			e.from = 1
 		}
-	case r.From == larder.Computed && r.Unkept != nil:
-		e.as, e.body = resultNotStored, []byte(message(r.Unkept))
+	case r.From == larder.Computed && r.Uncached != nil:
+		e.as, e.body = resultNotStored, []byte(message(r.Uncached))
 	case r.From == larder.Computed:
 		e.as = resultStored
 	default:

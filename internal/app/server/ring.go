@@ -14,7 +14,7 @@ import (
 const pageBytes = 4096
 
 // A ring is the memory for the batches of a connection's readers, shared with its
-// client. It implements [loader.Rooms], so an allocated part is exclusive until it
+// client. It implements [loader.Allocator], so an allocated part is exclusive until it
 // is freed. The ring grows on demand up to its bound: most bytes, or four times the
 // largest batch, plus what its client retains. If the bound shrinks, memory beyond
 // it is returned to the system when it is free.
@@ -24,7 +24,7 @@ type ring struct {
 	mu     sync.Mutex
 	most   func() int64
 	need   int64  // size of the largest batch
-	kept   int64  // bytes that the client retains, which do not count
+	stored int64  // bytes that the client retains, which do not count
 	size   int64  // current size
 	file   int64  // size of the file, which never shrinks
 	free   []span // sorted, not adjacent
@@ -52,7 +52,7 @@ func (r *ring) bound(most func() int64) {
 
 // limit returns the current bound. The caller must hold the lock.
 func (r *ring) limit() int64 {
-	return min(max(r.most(), pageBytes, 4*r.need)+r.kept, r.memory.Most())
+	return min(max(r.most(), pageBytes, 4*r.need)+r.stored, r.memory.Most())
 }
 
 // A memoryError says that a ring cannot grow to the required size.
@@ -61,8 +61,8 @@ type memoryError struct{ err error }
 func (e *memoryError) Error() string { return e.err.Error() }
 func (e *memoryError) Unwrap() error { return e.err }
 
-// Take implements loader.Rooms.
-func (r *ring) Take(ctx context.Context, bytes int64) ([]byte, error) {
+// Allocate implements loader.Allocator.
+func (r *ring) Allocate(ctx context.Context, bytes int64) ([]byte, error) {
 	need := (max(bytes, 1) + pageBytes - 1) / pageBytes * pageBytes
 	if need > r.memory.Most() {
 		return nil, &memoryError{fmt.Errorf("a batch of %d bytes is larger than the %d that a ring can have; take smaller batches", bytes, r.memory.Most())}
@@ -115,8 +115,8 @@ func (r *ring) try(need int64) (at int64, wait <-chan struct{}, err error) {
 	return at, nil, nil
 }
 
-// Give implements loader.Rooms.
-func (r *ring) Give(b []byte) {
+// Free implements loader.Allocator.
+func (r *ring) Free(b []byte) {
 	at := r.at(b)
 	s := span{at, at + int64(cap(b))}
 	r.mu.Lock()
@@ -162,7 +162,7 @@ func (r *ring) wake() {
 func (r *ring) keep(bytes int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.kept += bytes
+	r.stored += bytes
 	r.wake()
 }
 

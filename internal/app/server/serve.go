@@ -65,7 +65,7 @@ type Server struct {
 	ahead     *loader.Budget
 	calls     calls
 	began     time.Time
-	folder    os.FileInfo // of the cache at the start; nil if there was none
+	dir       os.FileInfo // of the cache at the start; nil if there was none
 
 	ctx    context.Context // of all work
 	cancel context.CancelFunc
@@ -91,7 +91,7 @@ func New(o Options) *Server {
 	s.pipelines.server = s
 	s.ahead = loader.NewBudget(cmp.Or(o.AheadBytes, defaultRing))
 	if info, err := os.Stat(o.Cache); err == nil {
-		s.folder = info
+		s.dir = info
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
@@ -109,7 +109,7 @@ func (s *Server) Serve(ctx context.Context, l *net.UnixListener) error {
 	defer context.AfterFunc(ctx, s.cancel)()
 	ctx = s.ctx
 	var work sync.WaitGroup
-	work.Go(func() { s.wait(ctx); s.End(); _ = l.Close() })
+	work.Go(func() { s.wait(ctx); s.Shutdown(); _ = l.Close() })
 	var failed error
 	for {
 		c, err := l.AcceptUnix()
@@ -121,7 +121,7 @@ func (s *Server) Serve(ctx context.Context, l *net.UnixListener) error {
 		}
 		if s.isRemoved() {
 			s.log.Warn(errRemoved.Error())
-			s.End()
+			s.Shutdown()
 			_ = l.Close() // first, so that a client that has just connected goes to the next server
 			_ = c.Close()
 			continue
@@ -132,7 +132,7 @@ func (s *Server) Serve(ctx context.Context, l *net.UnixListener) error {
 			work.Go(func() { s.handle(conn) })
 		}
 	}
-	s.End()
+	s.Shutdown()
 	work.Go(func() {
 		<-ctx.Done()
 		s.disconnect()
@@ -143,8 +143,8 @@ func (s *Server) Serve(ctx context.Context, l *net.UnixListener) error {
 	return failed
 }
 
-// End makes the server end when its clients have disconnected.
-func (s *Server) End() {
+// Shutdown makes the server end when its clients have disconnected.
+func (s *Server) Shutdown() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.ending {
@@ -220,11 +220,11 @@ var errRemoved = errors.New("the cache directory was removed: the server ends, a
 // isRemoved reports whether the cache directory was replaced or removed. The server
 // must then not return its old content.
 func (s *Server) isRemoved() bool {
-	if s.folder == nil {
+	if s.dir == nil {
 		return false
 	}
 	now, err := os.Stat(s.options.Cache)
-	return errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(s.folder, now)
+	return errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(s.dir, now)
 }
 
 // accept accepts a connection of the same user.

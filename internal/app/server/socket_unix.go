@@ -52,9 +52,9 @@ func lock(file *os.File) (bool, error) {
 	return err == nil, err
 }
 
-// ownFolder checks that a directory belongs to the user, and that no other user can
+// ownDir checks that a directory belongs to the user, and that no other user can
 // enter it.
-func ownFolder(info os.FileInfo) bool {
+func ownDir(info os.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(stat.Uid) == os.Getuid() && info.Mode().Perm()&0o077 == 0
 }

@@ -14,6 +14,6 @@ func sendRights(*os.File, []byte, *os.File) (int, error) { return 0, errWindows 
 
 func lock(*os.File) (bool, error) { return false, errWindows }
 
-func ownFolder(os.FileInfo) bool { return false }
+func ownDir(os.FileInfo) bool { return false }
 
 func peer(*net.UnixConn) (uid, pid int, err error) { return 0, 0, errWindows }

@@ -162,7 +162,7 @@ func choose[T any](what, name string, names []string, values []T) (v T, err erro
 func (o *openRequest) plan() (p loader.PlanOptions, err error) {
 	p.Seed, p.Draws = o.Seed, o.Draws
 	b := o.Batch
-	p.Batch = loader.Batching{Size: b.Size, Tokens: b.Tokens, CountPadding: b.CountPadding, Buckets: b.Buckets, Row: b.Row, Window: b.Window, Split: b.Split}
+	p.Batch = loader.BatchOptions{Size: b.Size, Tokens: b.Tokens, CountPadding: b.CountPadding, Buckets: b.Buckets, Row: b.Row, Window: b.Window, Split: b.Split}
 	if p.Order, err = choose("order", o.Order, []string{"sequential", "shuffled", "replacement", "mixed"}, []loader.Kind{loader.Sequential, loader.Shuffled, loader.WithReplacement, loader.Mixed}); err != nil {
 		return p, err
 	}

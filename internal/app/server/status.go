@@ -76,10 +76,10 @@ type ReaderStatus struct {
 	AheadBytes int64 `json:"ahead_bytes"`
 	InFlight   int   `json:"in_flight"` // batches that were returned and not released
 	Window     int   `json:"window"`
-	// SecondsMaking is the time spent waiting for the next batch, SecondsFull the
+	// SecondsComputing is the time spent waiting for the next batch, SecondsFull the
 	// time when the client had the maximum number of batches.
-	SecondsMaking float64 `json:"seconds_making"`
-	SecondsFull   float64 `json:"seconds_full"`
+	SecondsComputing float64 `json:"seconds_computing"`
+	SecondsFull      float64 `json:"seconds_full"`
 }
 
 // ReaderOf returns the reader of a connection, or nil. A nil Status has none.
@@ -142,7 +142,7 @@ func (r *ReaderStatus) Since(before *ReaderStatus) ReaderStatus {
 	now.Batches -= before.Batches
 	now.Samples -= before.Samples
 	now.Bytes -= before.Bytes
-	now.SecondsMaking -= before.SecondsMaking
+	now.SecondsComputing -= before.SecondsComputing
 	now.SecondsFull -= before.SecondsFull
 	return now
 }
@@ -152,10 +152,10 @@ func (r *ReaderStatus) Since(before *ReaderStatus) ReaderStatus {
 func (r *ReaderStatus) BoundBy(stages []loader.Stage) string {
 	share := func(s float64) int { return int(100 * s / max(r.Seconds, 1e-9)) }
 	switch {
-	case 2*r.SecondsMaking > r.Seconds && len(stages) > 0:
-		return fmt.Sprintf("%s: %.0f %% of making batches (%d %% of the time)", stages[0].Name, 100*stages[0].Share, share(r.SecondsMaking))
-	case 2*r.SecondsMaking > r.Seconds:
-		return fmt.Sprintf("making batches (%d %% of the time)", share(r.SecondsMaking))
+	case 2*r.SecondsComputing > r.Seconds && len(stages) > 0:
+		return fmt.Sprintf("%s: %.0f %% of computing batches (%d %% of the time)", stages[0].Name, 100*stages[0].Share, share(r.SecondsComputing))
+	case 2*r.SecondsComputing > r.Seconds:
+		return fmt.Sprintf("computing batches (%d %% of the time)", share(r.SecondsComputing))
 	case 2*r.SecondsFull > r.Seconds:
 		return fmt.Sprintf("its client (%d %% of the time)", share(r.SecondsFull))
 	}
@@ -258,7 +258,7 @@ func (c *conn) status() ConnectionStatus {
 	}
 	if r := c.reading; r != nil {
 		st.Reader = r.meter.status(&r.request, r.began)
-		st.Reader.RingBytes, st.Reader.InFlight, st.Reader.Window = r.ring.takes(), len(r.room), r.window
+		st.Reader.RingBytes, st.Reader.InFlight, st.Reader.Window = r.ring.takes(), len(r.space), r.window
 		if r.reader != nil {
 			st.Reader.AheadBytes = r.reader.BytesAhead()
 		}
@@ -271,6 +271,6 @@ func (m *meter) status(o *startRequest, began time.Time) *ReaderStatus {
 	return &ReaderStatus{
 		Seconds: time.Since(began).Seconds(),
 		Rank:    o.Rank, WorldSize: o.WorldSize, Epoch: m.epoch.Load(), Batches: m.batches.Load(), Samples: m.samples.Load(), Skipped: m.skipped.Load(), Bytes: m.bytes.Load(),
-		SecondsMaking: time.Duration(m.forBatches.Load()).Seconds(), SecondsFull: time.Duration(m.forClient.Load()).Seconds(),
+		SecondsComputing: time.Duration(m.forBatches.Load()).Seconds(), SecondsFull: time.Duration(m.forClient.Load()).Seconds(),
 	}
 }

@@ -23,21 +23,21 @@ func TestWhatAReaderIsBoundBy(t *testing.T) {
 	if still := now.PipelineOf("b").Since(now.PipelineOf("b")); !slices.Equal(still, stages(10, 4)) {
 		t.Errorf("where nothing was measured since, they are %+v", still)
 	}
-	var nobody *Status
-	if nobody.PipelineOf("b") != nil || now.PipelineOf("a") != nil {
+	var none *Status
+	if none.PipelineOf("b") != nil || now.PipelineOf("a") != nil {
 		t.Error("a pipeline that is not there")
 	}
 	for _, c := range []struct {
-		making, full float64
-		stages       []loader.Stage
-		want         string
+		computing, full float64
+		stages          []loader.Stage
+		want            string
 	}{
-		{8, 1, since, "map resize: 75 % of making batches (80 % of the time)"},
-		{8, 1, nil, "making batches (80 % of the time)"},
+		{8, 1, since, "map resize: 75 % of computing batches (80 % of the time)"},
+		{8, 1, nil, "computing batches (80 % of the time)"},
 		{1, 9, since, "its client (90 % of the time)"},
 		{4, 4, since, "neither side"},
 	} {
-		r := ReaderStatus{Seconds: 10, SecondsMaking: c.making, SecondsFull: c.full}
+		r := ReaderStatus{Seconds: 10, SecondsComputing: c.computing, SecondsFull: c.full}
 		if got := r.BoundBy(c.stages); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}

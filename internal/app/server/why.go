@@ -33,7 +33,7 @@ func (c *conn) why(body []byte) error {
 		sums: [][sha256.Size]byte{[sha256.Size]byte(sum[1:])},
 	}
 	l, a := c.server.options.Larder, cl.action(0)
-	kept, err := l.Has(c.ctx, a.Key())
+	cached, err := l.Has(c.ctx, a.Key())
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (c *conn) why(body []byte) error {
 	if err != nil {
 		return err
 	}
-	reply := map[string]any{"key": l.Key(a.Key()).String(), "cached": kept, "changes": d.Changes}
+	reply := map[string]any{"key": l.Key(a.Key()).String(), "cached": cached, "changes": d.Changes}
 	if !d.Nearest.IsZero() {
 		reply["nearest"], reply["created"] = d.Nearest.String(), d.Created
 	}

@@ -42,7 +42,7 @@ func Patterns() []Pattern {
 		{"random-walk", "steps of a random size, more of them forward", walk},
 		{"shuffled-epochs", "all items once an epoch, each epoch in another order", epochs},
 		{"with-replacement", "items drawn at random", func(items, calls int, seed uint64) ([]int, error) {
-			o, err := order.Draw(items, calls, seed)
+			o, err := order.WithReplacement(items, calls, seed)
 			return read(o, calls), err
 		}},
 		{"mixture", "half of the accesses to a tenth of the items", mixture},

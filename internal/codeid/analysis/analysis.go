@@ -27,7 +27,7 @@ type registration struct {
 	main    bool
 	files   fs.FS
 	options codeid.Options
-	beside  bool // not registered: its files are among those of the package that it tests
+	also    bool // not registered: its files are among those of the package that it tests
 	names   namesakes
 }
 
@@ -46,7 +46,7 @@ func registrations() []*registration {
 	for _, p := range all[registry.taken:] {
 		path, _ := executable.Package(p.Symbol, p.File)
 		name, _ := executable.Split(p.Symbol)
-		registry.packages = append(registry.packages, &registration{path: path, dir: folderOf(p.File), main: name == "main", files: p.Files, options: p.Options})
+		registry.packages = append(registry.packages, &registration{path: path, dir: dirOf(p.File), main: name == "main", files: p.Files, options: p.Options})
 		registry.programs = nil
 	}
 	registry.taken = len(all)
@@ -65,15 +65,15 @@ func known(path string) *registration {
 	return nil
 }
 
-// folderOf returns the directory of a file, as named in the executable.
-func folderOf(file string) string { return file[:max(strings.LastIndexByte(file, '/'), 0)] }
+// dirOf returns the directory of a file, as named in the executable.
+func dirOf(file string) string { return file[:max(strings.LastIndexByte(file, '/'), 0)] }
 
 // holder returns the package of a literal in a file. The compiler names a literal after the
 // package into which it inlined the enclosing function, which may be another one.
 func holder(named, file string) string {
 	registry.Lock()
 	defer registry.Unlock()
-	dir, of, tested := folderOf(file), "", strings.TrimSuffix(named, testOf)
+	dir, of, tested := dirOf(file), "", strings.TrimSuffix(named, testOf)
 	for _, p := range registrations() {
 		switch {
 		case p.dir != dir:
@@ -144,10 +144,10 @@ var errStarting = errors.New("codeid: init functions of the program still run, s
 // settings is the GODEBUG at the first identification of a function.
 var settings atomic.Pointer[string]
 
-// Steady returns an error if GODEBUG, which changes the behaviour of the standard library,
+// CheckUnchanged returns an error if GODEBUG, which changes the behaviour of the standard library,
 // differs from its value at the first identification. It also returns an error while init
 // functions run, because package variables may not have their values yet.
-func Steady() error {
+func CheckUnchanged() error {
 	if !executable.Started() {
 		return errStarting
 	}

@@ -508,11 +508,11 @@ func (t *tracer) receives(m *decl) {
 // writes records a write to the memory at a position. Code that writes at program start
 // gives the variable its value.
 func (t *tracer) writes(d *decl, at token.Pos, stack []ast.Node) {
-	if stack != nil && t.fresh(d, stack) && !t.making.keeps(d, at) {
+	if stack != nil && t.fresh(d, stack) && !t.creation.keeps(d, at) {
 		t.writer(d, nil)
 		return
 	}
-	if o, ok := t.inOnce(d, at); ok && t.making == nil && t.guards(d, o, stack) {
+	if o, ok := t.inOnce(d, at); ok && t.creation == nil && t.guards(d, o, stack) {
 		t.onced = append(t.onced, o)
 		t.writer(d, nil)
 		return
@@ -535,7 +535,7 @@ func (t *tracer) writesTo(d *decl, call *ast.CallExpr, name string) {
 			t.source(d, a)
 		}
 	}
-	if o, ok := t.inOnce(d, call.Pos()); ok && t.making == nil && t.guards(d, o, nil) {
+	if o, ok := t.inOnce(d, call.Pos()); ok && t.creation == nil && t.guards(d, o, nil) {
 		t.onced = append(t.onced, o)
 		t.writer(d, nil)
 		return

@@ -15,8 +15,8 @@ import (
 // until the literal exists, corresponds to init. Parameters of the enclosing function are
 // covered by the caller's Params; but the literal must not write to them.
 
-// A making is the creation of a literal by the enclosing function.
-type making struct {
+// A creation is the creation of a literal by the enclosing function.
+type creation struct {
 	in     *decl    // declaration of the literal
 	around ast.Node // the enclosing function: that declaration, or a literal in it
 	lit    *ast.FuncLit
@@ -25,7 +25,7 @@ type making struct {
 
 // checkOnce refuses a literal that one call of the enclosing function may make several
 // times, because code does not distinguish these.
-func (m *making) checkOnce() error {
+func (m *creation) checkOnce() error {
 	again := ""
 	walk(m.around, func(stack []ast.Node) bool {
 		switch n := stack[len(stack)-1].(type) {
@@ -56,7 +56,7 @@ func (m *making) checkOnce() error {
 
 // place returns the index of the literal among those of the enclosing function, which may
 // have the same words.
-func (m *making) place() (n int) {
+func (m *creation) place() (n int) {
 	if m == nil {
 		return 0
 	}
@@ -70,7 +70,7 @@ func (m *making) place() (n int) {
 }
 
 // has reports whether code at a position runs only while the literal is made, not later.
-func (m *making) has(d *decl, at token.Pos) bool {
+func (m *creation) has(d *decl, at token.Pos) bool {
 	if d != m.in {
 		return !d.later(at) && m.calls(d)
 	}
@@ -79,7 +79,7 @@ func (m *making) has(d *decl, at token.Pos) bool {
 
 // calls reports whether only the enclosing function calls a function, directly and before
 // the literal is made.
-func (m *making) calls(d *decl) bool {
+func (m *creation) calls(d *decl) bool {
 	if only, known := m.only[d]; known {
 		return only
 	}
@@ -88,7 +88,7 @@ func (m *making) calls(d *decl) bool {
 	return m.only[d]
 }
 
-func (m *making) callsOnly(d *decl) bool {
+func (m *creation) callsOnly(d *decl) bool {
 	p, o := d.file.pkg.program, d.object()
 	switch {
 	case d.kind != "func" && d.kind != "method" || p.roots[o]:
@@ -111,13 +111,13 @@ func (m *making) callsOnly(d *decl) bool {
 
 // keeps reports whether freshly allocated memory written at a position may be captured at
 // that time.
-func (m *making) keeps(d *decl, at token.Pos) bool {
+func (m *creation) keeps(d *decl, at token.Pos) bool {
 	return m != nil && d == m.in && at >= m.lit.End()
 }
 
 // gives returns the parameter of the enclosing function that an expression is, or is a part
 // of; else nil.
-func (m *making) gives(d *decl, e ast.Expr) types.Object {
+func (m *creation) gives(d *decl, e ast.Expr) types.Object {
 	if m == nil || d != m.in {
 		return nil
 	}
@@ -144,7 +144,7 @@ func (m *making) gives(d *decl, e ast.Expr) types.Object {
 
 // given reports whether a variable is a parameter or the receiver of the enclosing
 // function.
-func (m *making) given(o types.Object) bool {
+func (m *creation) given(o types.Object) bool {
 	if m == nil || o == nil {
 		return false
 	}
@@ -159,13 +159,13 @@ func (m *making) given(o types.Object) bool {
 }
 
 // captured returns why a captured variable may change, or nil.
-func (m *making) captured(v *types.Var) *problem {
+func (m *creation) captured(v *types.Var) *problem {
 	p := m.in.file.pkg.program
 	p.indexed()
 	t := newTracer(p, v, m.in)
-	t.making = m
+	t.creation = m
 	t.follow()
-	t.roomWritten()
+	t.spaceWritten()
 	t.namedWriters()
 	t.overwritten()
 	t.unseen()
@@ -178,8 +178,8 @@ func (m *making) captured(v *types.Var) *problem {
 // early reports whether code at a position runs only before the memory is fixed, and which
 // init functions and variables cause it to run.
 func (t *tracer) early(d *decl, at token.Pos) (callers []*decl, ok bool) {
-	if t.making != nil {
-		return nil, t.making.has(d, at)
+	if t.creation != nil {
+		return nil, t.creation.has(d, at)
 	}
 	callers, running := t.p.beforeMain(d)
 	return callers, running == nil && !d.later(at)
@@ -187,7 +187,7 @@ func (t *tracer) early(d *decl, at token.Pos) (callers []*decl, ok bool) {
 
 // what names the variable in messages.
 func (t *tracer) what() string {
-	if t.making != nil {
+	if t.creation != nil {
 		return fmt.Sprintf("captured variable %s", t.name())
 	}
 	return fmt.Sprintf("package variable %s", t.name())
@@ -195,7 +195,7 @@ func (t *tracer) what() string {
 
 // when names the time from which it must not be written.
 func (t *tracer) when() string {
-	if t.making != nil {
+	if t.creation != nil {
 		return "after it was captured"
 	}
 	return "while the program runs"

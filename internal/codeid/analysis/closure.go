@@ -29,8 +29,8 @@ type Closure struct {
 	// reason: it would call methods that no code identity covers. The empty name represents
 	// all types of unregistered modules, except those that Trusted covers, as
 	// [Options.Pure] does.
-	Barred  map[string]string
-	Trusted []string
+	ForbiddenTypes map[string]string
+	Trusted        []string
 	// Opens reports that values may arrive through interfaces. Then types of the standard
 	// library with a method that reads the outside are barred, too.
 	Opens bool
@@ -62,20 +62,20 @@ type RefusalError struct {
 	Opaque   bool     // code is invisible; otherwise it is impure
 	State    bool     // variables that may change
 	Hidden   bool     // invisible code is the only obstacle
-	Cure     string   // the fix for the first reason, if it has its own
+	Fix      string   // the fix for the first reason, if it has its own
 }
 
 func (e *RefusalError) Error() string {
-	cure := "pass what it takes from there as an argument, declare it as Pure if results do not depend on it, or give the function a Version"
+	fix := "pass what it takes from there as an argument, declare it as Pure if results do not depend on it, or give the function a Version"
 	switch {
-	case e.Cure != "":
-		cure = e.Cure + ", or give the function a Version"
+	case e.Fix != "":
+		fix = e.Fix + ", or give the function a Version"
 	case e.Opaque:
-		cure = "register the sources of its package (see package codeid), declare it as Pure, or give the function a Version"
+		fix = "register the sources of its package (see package codeid), declare it as Pure, or give the function a Version"
 	case e.State:
-		cure = "pass it as an argument, declare the variable as one of the Inputs of its package (see codeid.Options) so that its value is part of the key, declare it as Pure if results do not depend on it, or give the function a Version"
+		fix = "pass it as an argument, declare the variable as one of the Inputs of its package (see codeid.Options) so that its value is part of the key, declare it as Pure if results do not depend on it, or give the function a Version"
 	}
-	return fmt.Sprintf("codeid: %s reaches %s: %s", e.Function, strings.Join(e.Reasons, "; and "), cure)
+	return fmt.Sprintf("codeid: %s reaches %s: %s", e.Function, strings.Join(e.Reasons, "; and "), fix)
 }
 
 // A root is the function from which a closure starts.
@@ -87,12 +87,12 @@ type root struct {
 	behind   []types.Type   // of values that arrive only through interfaces
 	pure     []string
 	made     ast.Node // the literal that the function makes, if this is the closure of its maker
-	making   *making
+	creation *creation
 	takes    []*types.Var // captured by that literal
 	unseen   []problem    // of its parameters
 	gets     int          // how many of its values may be functions
 	given    int          // functions it receives that the maker names
-	beside   []*decl      // functions it receives that the program names
+	also     []*decl      // functions it receives that the program names
 	values   bool         // see Declared
 	through  []string
 }
@@ -104,7 +104,7 @@ func (r root) label() string {
 		return r.decl.label()
 	}
 	label := r.decl.label() + " " + key.DigestOf(r.decl.tokens(r.made)).String()
-	if n := r.making.place(); n > 0 {
+	if n := r.creation.place(); n > 0 {
 		label += fmt.Sprint(" ", n)
 	}
 	return label
@@ -112,13 +112,13 @@ func (r root) label() string {
 
 // A walker computes a closure.
 type walker struct {
-	program *parsedProgram
-	root    root
-	from    map[*decl]*decl // predecessor of each declaration
-	queue   []*decl
-	types   []*decl              // reached types
-	held    map[types.Type]bool  // with values that may be in interfaces
-	lent    map[types.Type]*decl // the same for library types, with the declaration that puts them there
+	program  *parsedProgram
+	root     root
+	from     map[*decl]*decl // predecessor of each declaration
+	queue    []*decl
+	types    []*decl              // reached types
+	held     map[types.Type]bool  // with values that may be in interfaces
+	borrowed map[types.Type]*decl // the same for library types, with the declaration that puts them there
 	// Methods that may be called by name on any value, and whether all exported ones may
 	// be.
 	dispatched map[string]bool
@@ -129,9 +129,9 @@ type walker struct {
 	modules    map[string]string
 	orders     map[string]key.Digest // of the writers of a variable
 	inputs     map[Input]bool
-	barred     map[string]string
+	forbidden  map[string]string
 	reasons    []string
-	cure       string // of the first reason
+	fix        string // of the first reason
 	doubts     []string
 	opaque     bool
 	seen       bool
@@ -142,19 +142,19 @@ type walker struct {
 const maxReasons = 3
 
 func (p *parsedProgram) closure(r root) (*Closure, error) {
-	barred := map[string]string{}
+	forbidden := map[string]string{}
 	for {
 		w := &walker{
-			program: p, root: r, from: map[*decl]*decl{}, dispatched: map[string]bool{}, held: map[types.Type]bool{}, lent: map[types.Type]*decl{}, modules: map[string]string{},
-			orders: map[string]key.Digest{}, inputs: map[Input]bool{}, barred: barred, admitted: map[*decl]bool{},
+			program: p, root: r, from: map[*decl]*decl{}, dispatched: map[string]bool{}, held: map[types.Type]bool{}, borrowed: map[types.Type]*decl{}, modules: map[string]string{},
+			orders: map[string]key.Digest{}, inputs: map[Input]bool{}, forbidden: forbidden, admitted: map[*decl]bool{},
 		}
-		known := len(barred)
+		known := len(forbidden)
 		w.walk()
 		switch {
-		case len(barred) > known:
+		case len(forbidden) > known:
 			continue // without the types that no function may receive
 		case len(w.reasons) > 0:
-			return nil, &RefusalError{Function: r.decl.name(), Reasons: w.reasons, Opaque: w.opaque, State: w.state, Hidden: w.opaque && !w.seen, Cure: w.cure}
+			return nil, &RefusalError{Function: r.decl.name(), Reasons: w.reasons, Opaque: w.opaque, State: w.state, Hidden: w.opaque && !w.seen, Fix: w.fix}
 		}
 		return w.closure()
 	}
@@ -180,19 +180,19 @@ func (w *walker) walk() {
 		w.captures(t, map[types.Type]bool{})
 		w.behind(w.root.decl, t)
 	}
-	for _, d := range w.root.beside {
+	for _, d := range w.root.also {
 		w.reach(d, w.root.decl)
 	}
 	for _, p := range w.root.unseen {
 		w.refuse(w.root.decl, p)
 	}
 	for _, v := range w.root.takes {
-		if p := w.root.making.captured(v); p != nil {
+		if p := w.root.creation.captured(v); p != nil {
 			w.refuse(w.root.decl, *p)
 		}
 	}
-	if w.root.making != nil {
-		if p := w.root.making.early(w); p != nil {
+	if w.root.creation != nil {
+		if p := w.root.creation.early(w); p != nil {
 			w.refuse(w.root.decl, *p)
 		}
 	}
@@ -467,7 +467,7 @@ func (w *walker) refuse(d *decl, p problem) {
 	if p.refuse {
 		list = &w.reasons
 		if t := w.through(d); t != nil && w.root.made == nil { // a call of the maker cannot check its values
-			w.barred[t.name()] = p.what + " at " + p.at
+			w.forbidden[t.name()] = p.what + " at " + p.at
 			return
 		}
 	}
@@ -483,11 +483,11 @@ func (w *walker) refuse(d *decl, p problem) {
 	if way := w.way(d); len(way) > 1 {
 		reason += " (by way of " + strings.Join(way[1:], " -> ") + ")"
 	}
-	if p.cure != "" && !p.refuse {
-		reason += "; to be known by its source it needs " + p.cure
+	if p.fix != "" && !p.refuse {
+		reason += "; to be known by its source it needs " + p.fix
 	}
 	if p.refuse && len(*list) == 0 {
-		w.cure = p.cure
+		w.fix = p.fix
 	}
 	if !slices.Contains(*list, reason) {
 		*list = append(*list, reason)
@@ -506,9 +506,9 @@ func (w *walker) way(d *decl) []string {
 
 // closure digests what was reached.
 func (w *walker) closure() (*Closure, error) {
-	c := &Closure{Kind: Precise, Doubts: w.doubts, Barred: w.barred}
+	c := &Closure{Kind: Precise, Doubts: w.doubts, ForbiddenTypes: w.forbidden}
 	c.Opens = len(w.open) > 0
-	if w.barred[ofModules] != "" || c.Opens {
+	if w.forbidden[ofModules] != "" || c.Opens {
 		c.Trusted = slices.Concat(w.root.pure, w.root.decl.file.pkg.options.Pure)
 	}
 	for in := range w.inputs {

@@ -150,11 +150,11 @@ func Area(s shape) int { return s.Edge() }
 		{"one that fits now", "Side() int", "Edge() int", true},
 	})
 	c := identityOf(t, func(shape) int { return 0 }, map[string]string{"x/calc": text})
-	if why := c.Barred["x/calc.late"]; len(c.Barred) != 1 || !strings.Contains(why, "time.Now") {
-		t.Errorf("barred: %v", c.Barred)
+	if why := c.ForbiddenTypes["x/calc.late"]; len(c.ForbiddenTypes) != 1 || !strings.Contains(why, "time.Now") {
+		t.Errorf("barred: %v", c.ForbiddenTypes)
 	}
-	if c := identityOf(t, func(int) int { return 0 }, map[string]string{"x/calc": text}); len(c.Barred) != 0 {
-		t.Errorf("barred where nothing comes in: %v", c.Barred)
+	if c := identityOf(t, func(int) int { return 0 }, map[string]string{"x/calc": text}); len(c.ForbiddenTypes) != 0 {
+		t.Errorf("barred where nothing comes in: %v", c.ForbiddenTypes)
 	}
 }
 
@@ -181,10 +181,10 @@ func Area(v any) string { return fmt.Sprint(v) }
 type barredShape struct{ N int }
 
 func TestBarredValues(t *testing.T) {
-	c := Closure{Barred: map[string]string{"github.com/larder-data/larder/internal/codeid/analysis.barredShape": "time.Now (the clock)"}}
+	c := Closure{ForbiddenTypes: map[string]string{"github.com/larder-data/larder/internal/codeid/analysis.barredShape": "time.Now (the clock)"}}
 	type holder struct{ list []any }
 	for _, v := range []any{barredShape{}, &barredShape{}, []any{1, barredShape{}}, map[string]any{"a": &barredShape{}}, holder{[]any{barredShape{}}}} {
-		if err := c.Admits(v); err == nil || !strings.Contains(err.Error(), "time.Now") {
+		if err := c.CheckValue(v); err == nil || !strings.Contains(err.Error(), "time.Now") {
 			t.Errorf("%T: %v", v, err)
 		}
 	}
@@ -196,7 +196,7 @@ func TestBarredValues(t *testing.T) {
 		wide = []any{wide, wide}
 	}
 	for _, v := range []any{deep, wide} {
-		if err := c.Admits(v); err == nil || !strings.Contains(err.Error(), "time.Now") {
+		if err := c.CheckValue(v); err == nil || !strings.Contains(err.Error(), "time.Now") {
 			t.Error(err)
 		}
 	}
@@ -204,18 +204,18 @@ func TestBarredValues(t *testing.T) {
 	for range 60 {
 		wide = []any{wide, wide}
 	}
-	if err := c.Admits(wide); err != nil {
+	if err := c.CheckValue(wide); err != nil {
 		t.Error(err)
 	}
-	modules := Closure{Barred: map[string]string{ofModules: "code of a module"}, Trusted: []string{"golang.org/x/image/tiff/..."}}
+	modules := Closure{ForbiddenTypes: map[string]string{ofModules: "code of a module"}, Trusted: []string{"golang.org/x/image/tiff/..."}}
 	type box[T any] struct{}
 	for _, v := range []any{fixed.Int26_6(1), []fixed.Int26_6{1}, holder{[]any{fixed.I(1)}}, map[any]int{fixed.Point26_6{}: 1}, box[fixed.Int26_6]{}} {
-		if err := modules.Admits(v); err == nil || !strings.Contains(err.Error(), "code of a module") {
+		if err := modules.CheckValue(v); err == nil || !strings.Contains(err.Error(), "code of a module") {
 			t.Errorf("%T: %v", v, err)
 		}
 	}
 	for _, v := range []any{barredShape{}, time.Second, []any{big.NewInt(1)}, tiff.FormatError(""), box[barredShape]{}} {
-		if err := modules.Admits(v); err != nil {
+		if err := modules.CheckValue(v); err != nil {
 			t.Errorf("%T: %v", v, err)
 		}
 	}
@@ -223,7 +223,7 @@ func TestBarredValues(t *testing.T) {
 	l := &loop{}
 	l.next = l
 	for _, v := range []any{1, "a", nil, []int{1}, holder{[]any{2}}, l} {
-		if err := c.Admits(v); err != nil {
+		if err := c.CheckValue(v); err != nil {
 			t.Errorf("%T: %v", v, err)
 		}
 	}
@@ -351,7 +351,7 @@ func TestWholeProgram(t *testing.T) {
 
 // TestUnknownToTheTable checks that functions missing in the table of the standard library may do anything.
 func TestUnknownToTheTable(t *testing.T) {
-	w := &walker{program: &parsedProgram{build: thisBuild()}, barred: map[string]string{}, from: map[*decl]*decl{}}
+	w := &walker{program: &parsedProgram{build: thisBuild()}, forbidden: map[string]string{}, from: map[*decl]*decl{}}
 	d := &decl{file: &file{pkg: &pkg{path: "x/calc"}, fset: token.NewFileSet()}, kind: "func", names: []string{"Area"}}
 	f := types.NewFunc(0, types.NewPackage("strings", "strings"), "Fabricate", types.NewSignatureType(nil, nil, nil, nil, nil, false))
 	w.from[d] = nil

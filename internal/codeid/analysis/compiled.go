@@ -58,7 +58,7 @@ func (k *pkg) choose() {
 		name := f.syntax.Name.Name
 		return f.tests() && strings.HasSuffix(name, testOf) && name != k.name
 	}
-	isTest := k.path == k.program.build.tested+testOf && (k.beside || slices.ContainsFunc(k.syntax, external))
+	isTest := k.path == k.program.build.tested+testOf && (k.also || slices.ContainsFunc(k.syntax, external))
 	k.syntax = slices.DeleteFunc(k.syntax, func(f *file) bool { return external(f) != isTest })
 	if len(k.syntax) > 0 {
 		k.name = k.syntax[0].syntax.Name.Name
@@ -75,7 +75,7 @@ func (b *buildInfo) withTests(registered []*registration) []*registration {
 	if b.tested == "" || i < 0 || at(b.tested+testOf) >= 0 {
 		return registered
 	}
-	return append(slices.Clip(registered), &registration{path: b.tested + testOf, files: registered[i].files, beside: true})
+	return append(slices.Clip(registered), &registration{path: b.tested + testOf, files: registered[i].files, also: true})
 }
 
 // startTests registers the functions that a test binary calls without naming them.

@@ -9,17 +9,17 @@ import (
 
 const embedAll = "\n\nimport \"embed\"\n\n//go:embed *.go\nvar files embed.FS\n\n"
 
-// folders registers packages of several files each, by path and by the names of the files, in a test binary of one of
+// dirs registers packages of several files each, by path and by the names of the files, in a test binary of one of
 // them.
-func folders(t *testing.T, tested string, files map[string]map[string]string) *parsedProgram {
+func dirs(t *testing.T, tested string, files map[string]map[string]string) *parsedProgram {
 	t.Helper()
 	var registered []*registration
 	for path, texts := range files {
-		folder := fstest.MapFS{}
+		dir := fstest.MapFS{}
 		for name, text := range texts {
-			folder[name] = &fstest.MapFile{Data: []byte(text)}
+			dir[name] = &fstest.MapFile{Data: []byte(text)}
 		}
-		registered = append(registered, &registration{path: path, files: folder})
+		registered = append(registered, &registration{path: path, files: dir})
 	}
 	b := thisBuild()
 	b.modules, b.tested = []module{{path: "x", main: true}}, tested
@@ -64,7 +64,7 @@ func TestTestFiles(t *testing.T) {
 		if c.test != "" {
 			texts["a_test.go"] = c.test
 		}
-		p := folders(t, c.tested, map[string]map[string]string{"x/calc": texts, "x/hull": {"hull.go": "package hull" + embedAll, "stray_test.go": stray}})
+		p := dirs(t, c.tested, map[string]map[string]string{"x/calc": texts, "x/hull": {"hull.go": "package hull" + embedAll, "stray_test.go": stray}})
 		got, err := p.identify(Function{Package: "x/calc", Symbol: "Area"}, Declared{})
 		switch {
 		case c.refused != "":
@@ -89,12 +89,12 @@ func TestTestFiles(t *testing.T) {
 // TestExternalTestsAreNotRegistered checks that functions of external tests are identified only if the tests register.
 func TestExternalTestsAreNotRegistered(t *testing.T) {
 	files := map[string]string{"calc.go": "package calc" + embedAll, "a_test.go": "package calc_test\n\nfunc Area() int { return 1 }\n"}
-	p := folders(t, "x/calc", map[string]map[string]string{"x/calc": files})
+	p := dirs(t, "x/calc", map[string]map[string]string{"x/calc": files})
 	if _, err := p.identify(Function{Package: "x/calc_test", Symbol: "Area"}, Declared{}); !errors.Is(err, ErrNotRegistered) {
 		t.Error(err)
 	}
 	files["a_test.go"] = "package calc_test" + embedAll + "func Area() int { return 1 }\n"
-	p = folders(t, "x/calc", map[string]map[string]string{"x/calc": files, "x/calc_test": files})
+	p = dirs(t, "x/calc", map[string]map[string]string{"x/calc": files, "x/calc_test": files})
 	if c, err := p.identify(Function{Package: "x/calc_test", Symbol: "Area"}, Declared{}); err != nil || c.Kind != Precise {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -110,7 +110,7 @@ func TestPackagesNamedLikeTests(t *testing.T) {
 		}},
 		"x/ca": {"x/calc": {"calc.go": "package calc" + embedAll + area}, "x/ca": {"ca.go": "package ca" + embedAll}, "x/ca_test": {"ca.go": "package ca" + embedAll}},
 	} {
-		if c, err := folders(t, tested, files).identify(Function{Package: "x/calc", Symbol: "Area"}, Declared{}); err != nil || c.Kind != Precise {
+		if c, err := dirs(t, tested, files).identify(Function{Package: "x/calc", Symbol: "Area"}, Declared{}); err != nil || c.Kind != Precise {
 			t.Errorf("tests of %s: %+v, %v", tested, c, err)
 		}
 	}
@@ -122,7 +122,7 @@ func TestPackagesInParts(t *testing.T) {
 		"*.go": false, "hull.go": true, "hull.go\nvar some embed.FS\n\nvar _ = codeid.Register(some)\n\n//go:embed *": true,
 		"text.txt\nvar some embed.FS\n\nvar _ = codeid.Register(files)\n\n//go:embed *": false,
 	} {
-		p := folders(t, "x/calc", map[string]map[string]string{
+		p := dirs(t, "x/calc", map[string]map[string]string{
 			"x/calc": {"calc.go": "package calc" + embedAll + "var V = 1\n\nfunc Area() int { return V }\n"},
 			"x/hull": {"hull.go": "package hull\n\nimport \"embed\"\n\nimport \"github.com/larder-data/larder/codeid\"\n\n//go:embed " + pattern + "\nvar files embed.FS\n"},
 		})
@@ -136,7 +136,7 @@ func TestPackagesInParts(t *testing.T) {
 // TestPackageClauses checks that the name in the package clause is printed with its types, whatever its directory.
 func TestPackageClauses(t *testing.T) {
 	id := func(clause, area string) string {
-		p := folders(t, "x/calc", map[string]map[string]string{
+		p := dirs(t, "x/calc", map[string]map[string]string{
 			"x/calc": {"calc.go": "package calc\n\nimport \"embed\"\n\nimport \"fmt\"\n\nimport q \"x/q\"\n\n//go:embed *.go\nvar files embed.FS\n\ntype own struct{}\n\nfunc (own) Q() (t q.T) { return }\n\n" + area},
 			"x/q":    {"q.go": "package " + clause + embedAll + "type T struct{}\n\ntype Box[E any] struct{}\n\nfunc F(n int) any { type local struct{}; return local{} }\n"},
 		})
@@ -168,7 +168,7 @@ func TestPatternsOfAllSources(t *testing.T) {
 		"*.go": true, "*": true, "all:*": true, "*.*": true, "*o": true, `"*.go"`: true, "text.txt *.go": true, "calc.go": false, "c*.go": false, "*.txt": false, "?*.go": false,
 	} {
 		text := "package calc\n\nimport \"embed\"\n\n//go:embed " + pattern + "\nvar files embed.FS\n\nfunc Area() int { return 1 }\n"
-		p := folders(t, "x/calc", map[string]map[string]string{"x/calc": {"calc.go": text}})
+		p := dirs(t, "x/calc", map[string]map[string]string{"x/calc": {"calc.go": text}})
 		c, err := p.identify(Function{Package: "x/calc", Symbol: "Area"}, Declared{})
 		if err != nil {
 			t.Fatal(err)

@@ -20,8 +20,8 @@ import (
 type tracer struct {
 	p        *parsedProgram
 	root     *types.Var
-	decl     *decl   // of root
-	making   *making // of the literal that captures it; nil for a package variable
+	decl     *decl     // of root
+	creation *creation // of the literal that captures it; nil for a package variable
 	seen     map[types.Object]bool
 	queue    []types.Object        // variables that may hold a reference
 	origins  map[types.Object]bool // those whose own values were traced back
@@ -37,7 +37,7 @@ type tracer struct {
 	memo     bool                    // calls of functions in it return its memory
 	writing  string                  // the current writer, for messages
 	leaked   bool                    // exported code returns it
-	kept     map[*types.Var]bool     // containers whose elements were followed
+	retained map[*types.Var]bool     // containers whose elements were followed
 	cuts     []cutting               // cuts of slices
 	appended []cutting               // appends that may write beyond a cut slice
 	has      contents                // content of the memory, by the variable's type
@@ -90,9 +90,9 @@ func (t *tracer) follow() {
 		return
 	}
 	for known := t.cellsOf(); ; {
-		making := t.making
+		creation := t.creation
 		*t = *newTracer(t.p, t.root, t.decl)
-		t.making = making
+		t.creation = creation
 		t.cells = known
 		t.has.add(t.root.Type(), map[types.Type]bool{})
 		t.trace(t.root)
@@ -693,10 +693,10 @@ func (t *tracer) argument(d *decl, call *ast.CallExpr, n, result int, of types.T
 	case std.Has(f.Pkg().Path()):
 		return t.libraryCall(d, call, n, f, of)
 	case isEngine(f.Pkg().Path()):
-		if t.making != nil { // Larder calls the maker, and does not change captured values
+		if t.creation != nil { // Larder calls the maker, and does not change captured values
 			return false
 		}
-		if _, isFunc := core(of).(*types.Signature); !isFunc && isLent(of, nil) {
+		if _, isFunc := core(of).(*types.Signature); !isFunc && isBorrowed(of, nil) {
 			t.lost(d, call, f.Name()+", to which values with functions in them are lent,")
 		}
 		return false
@@ -822,7 +822,7 @@ func (t *tracer) builtin(d *decl, call *ast.CallExpr, n int) bool {
 	case "min", "max":
 		return true
 	case "panic":
-		if _, early := t.early(d, call.Pos()); early && t.making == nil && t.p.unknown == "" && !t.p.recovers() {
+		if _, early := t.early(d, call.Pos()); early && t.creation == nil && t.p.unknown == "" && !t.p.recovers() {
 			return false // ends the program
 		}
 		t.lost(d, call, "whatever recovers it")

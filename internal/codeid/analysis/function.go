@@ -49,10 +49,10 @@ func FunctionOf(f any) (Function, error) {
 		pkg = holder(pkg, file)
 	}
 	type face struct{ typ, value unsafe.Pointer } // memory layout of an interface
-	static, told := executable.Static(uintptr((*face)(unsafe.Pointer(&f)).value))
+	static, known := executable.Static(uintptr((*face)(unsafe.Pointer(&f)).value))
 	return Function{
 		Package: pkg, Symbol: symbol, File: path.Base(file), Line: line,
-		typ: v.Type(), state: told && !static, unsure: !told,
+		typ: v.Type(), state: known && !static, unsure: !known,
 	}, nil
 }
 

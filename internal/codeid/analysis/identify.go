@@ -56,17 +56,17 @@ func (p *parsedProgram) identify(f Function, by Declared) (c *Closure, err error
 			p.fails(r)
 		}
 		if p.broken != "" { // the analysis may be incomplete
-			c, err = nil, &RefusalError{Function: f.Name(), Reasons: []string{p.broken}, Cure: "please report it"}
+			c, err = nil, &RefusalError{Function: f.Name(), Reasons: []string{p.broken}, Fix: "please report it"}
 		}
 	}()
 	k := p.packages[f.Package]
-	if k == nil || k.beside {
+	if k == nil || k.also {
 		return nil, fmt.Errorf("%w: %s", ErrNotRegistered, f.Package)
 	}
 	if same := namesakeIn(f.typ); same != nil {
 		return nil, &RefusalError{
 			Function: f.Name(), Reasons: []string{fmt.Sprintf("takes or gives a %v, which nothing tells from another type of that name, as it is declared in a function", same)},
-			Cure: "declare types outside of functions, or give them names of their own",
+			Fix: "declare types outside of functions, or give them names of their own",
 		}
 	}
 	r, err := k.find(f, by)
@@ -77,7 +77,7 @@ func (p *parsedProgram) identify(f Function, by Declared) (c *Closure, err error
 	switch own := ofLarder(f.Package); {
 	case own && r.gets <= by.Given:
 		r.unseen = nil // Larder's own are written so that these are the same
-	case !own && r.making != nil && r.given > 0 && r.given != by.Given:
+	case !own && r.creation != nil && r.given > 0 && r.given != by.Given:
 		return nil, fmt.Errorf("codeid: %s (%s:%d): is Given %d functions, and %d are named beside it: name all that it gets, each once", f.Name(), f.File, f.Line, by.Given, r.given)
 	}
 	if f.typ != nil && r.made == nil {

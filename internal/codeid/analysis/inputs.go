@@ -132,12 +132,12 @@ func (in Input) value() (any, error) {
 // AdmitsInput returns an error if the current value of an input is forbidden for the
 // function: see [Closure.Admits].
 func (c *Closure) AdmitsInput(in Input) error {
-	if len(c.Barred) == 0 && !c.Opens {
+	if len(c.ForbiddenTypes) == 0 && !c.Opens {
 		return nil
 	}
 	v, err := in.value()
 	if err == nil {
-		err = c.Admits(v)
+		err = c.CheckValue(v)
 	}
 	if err != nil {
 		return fmt.Errorf("input %s: %w", in.Name, err)

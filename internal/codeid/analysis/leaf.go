@@ -17,7 +17,7 @@ import (
 func (w *walker) leaf(d *decl, l leaf) {
 	switch {
 	case l.path == "unsafe":
-		w.refuse(d, problem{what: "unsafe." + l.name + " (memory without types)", at: d.at(l.at), name: "unsafe." + l.name, cure: "code without it, or a version for its function: //larder:version 1"})
+		w.refuse(d, problem{what: "unsafe." + l.name + " (memory without types)", at: d.at(l.at), name: "unsafe." + l.name, fix: "code without it, or a version for its function: //larder:version 1"})
 	case l.library:
 		w.library(d, l)
 	case isEngine(l.path):
@@ -113,7 +113,7 @@ func (w *walker) registry(d *decl, l leaf) {
 	w.modules["imports of the program"] = strings.Join(list, " ")
 	w.modules["all modules"] = w.program.build.allModules()
 	if u := w.program.unknown; u != "" {
-		w.refuse(d, problem{what: fmt.Sprintf("%s, with which package %s may register something", l.full(), u), at: d.at(l.at), name: l.full(), cure: "that package registered"})
+		w.refuse(d, problem{what: fmt.Sprintf("%s, with which package %s may register something", l.full(), u), at: d.at(l.at), name: l.full(), fix: "that package registered"})
 	}
 	for o, by := range w.program.indexed().mentioned {
 		f, ok := o.(*types.Func)
@@ -192,7 +192,7 @@ func (p *parsedProgram) libraryWrites() []libraryWrite {
 			} else {
 				t.follow()
 			}
-			t.roomWritten()
+			t.spaceWritten()
 			t.namedWriters()
 			t.overwritten()
 			ver := &verdict{problem: t.problem}

@@ -14,8 +14,8 @@ import (
 
 // lends records a type whose values a declaration puts into interfaces.
 func (w *walker) lends(d *decl, t types.Type) {
-	if _, ok := w.lent[t]; !ok {
-		w.lent[t] = d
+	if _, ok := w.borrowed[t]; !ok {
+		w.borrowed[t] = d
 	}
 }
 
@@ -27,7 +27,7 @@ func (w *walker) libraryMethods() {
 		by *decl
 	}
 	var calls []call
-	for t, d := range w.lent {
+	for t, d := range w.borrowed {
 		for _, m := range w.program.libraryMethodsOf(t) {
 			if name := m.name[len(m.of)+1:]; w.dispatched[name] || calledByLibrary[name] || w.any(name) {
 				calls = append(calls, call{m, d})
@@ -47,7 +47,7 @@ type libraryMethod struct{ path, of, name, outside string }
 
 // libraryMethodsOf lists those methods of a type, its own and promoted ones.
 func (p *parsedProgram) libraryMethodsOf(t types.Type) []libraryMethod {
-	if list, known := p.lentMethods[t]; known {
+	if list, known := p.borrowedMethods[t]; known {
 		return list
 	}
 	var list []libraryMethod
@@ -71,10 +71,10 @@ func (p *parsedProgram) libraryMethodsOf(t types.Type) []libraryMethod {
 			}
 		}
 	}
-	if p.lentMethods == nil {
-		p.lentMethods = map[types.Type][]libraryMethod{}
+	if p.borrowedMethods == nil {
+		p.borrowedMethods = map[types.Type][]libraryMethod{}
 	}
-	p.lentMethods[t] = list
+	p.borrowedMethods[t] = list
 	return list
 }
 

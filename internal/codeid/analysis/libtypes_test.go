@@ -34,19 +34,19 @@ func TestLibraryMethodsByInterfaces(t *testing.T) {
 func TestBarredLibraryTypes(t *testing.T) {
 	c := Closure{Opens: true}
 	for _, v := range []any{http.Dir("/"), os.DirFS("/"), []any{http.Dir("/")}, struct{ F any }{&exec.Cmd{}}} {
-		if err := c.Admits(v); err == nil || !strings.Contains(err.Error(), "no code identity covers") {
+		if err := c.CheckValue(v); err == nil || !strings.Contains(err.Error(), "no code identity covers") {
 			t.Errorf("%T: %v", v, err)
 		}
 	}
 	for _, v := range []any{time.Second, time.Unix(1, 0), []any{1, "a"}, &strings.Builder{}} {
-		if err := c.Admits(v); err != nil {
+		if err := c.CheckValue(v); err != nil {
 			t.Errorf("%T: %v", v, err)
 		}
 	}
-	if err := (&Closure{}).Admits(http.Dir("/")); err != nil {
+	if err := (&Closure{}).CheckValue(http.Dir("/")); err != nil {
 		t.Errorf("where nothing comes in: %v", err)
 	}
-	if err := (&Closure{Opens: true, Trusted: []string{"net/http/..."}}).Admits(http.Dir("/")); err != nil {
+	if err := (&Closure{Opens: true, Trusted: []string{"net/http/..."}}).CheckValue(http.Dir("/")); err != nil {
 		t.Errorf("declared as Pure: %v", err)
 	}
 }

@@ -17,9 +17,9 @@ type cutting struct {
 	in  *decl
 }
 
-// roomWritten records the appends that may write to the memory beyond a cut slice. It skips
+// spaceWritten records the appends that may write to the memory beyond a cut slice. It skips
 // slices private to a function, unless they became the memory.
-func (t *tracer) roomWritten() {
+func (t *tracer) spaceWritten() {
 	ofOthers := func(c cutting) bool { return c.own == nil || t.origins[c.own] || t.state[c.own] }
 	if !slices.ContainsFunc(t.cuts, ofOthers) {
 		return

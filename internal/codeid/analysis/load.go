@@ -33,8 +33,8 @@ type parsedProgram struct {
 	inputs   map[*types.Var]Input  // whose values are part of keys
 	roots    map[types.Object]bool // called though nothing names them
 
-	identifying sync.Mutex
-	lentMethods map[types.Type][]libraryMethod // see libraryMethodsOf
+	identifying     sync.Mutex
+	borrowedMethods map[types.Type][]libraryMethod // see libraryMethodsOf
 
 	broken string // why the analysis cannot be trusted, or ""
 
@@ -49,7 +49,7 @@ type pkg struct {
 	program  *parsedProgram
 	path     string
 	main     bool   // a main package
-	beside   bool   // registered with the package that it tests
+	also     bool   // registered with the package that it tests
 	name     string // of its package clause
 	engine   bool   // part of Larder: only its types count
 	files    fs.FS
@@ -108,7 +108,7 @@ func load(registered []*registration, b *buildInfo, wanted string) (p *parsedPro
 		p.packages[k.path] = k
 	}
 	for _, k := range p.packages {
-		if k.beside {
+		if k.also {
 			k.sources = p.packages[b.tested].sources
 		}
 		k.linknames()
@@ -258,13 +258,13 @@ func (p *parsedProgram) declOf(o types.Object) *decl {
 
 func (p *parsedProgram) parse(r *registration) (*pkg, error) {
 	k := &pkg{
-		program: p, path: r.path, main: r.main, beside: r.beside, engine: isEngine(r.path), files: r.files, options: r.options,
+		program: p, path: r.path, main: r.main, also: r.also, engine: isEngine(r.path), files: r.files, options: r.options,
 		scope: map[string]*decl{}, declared: map[types.Object]*decl{}, imports: map[string]bool{},
 	}
 	if err := k.read(r); err != nil {
 		return nil, err
 	}
-	if len(k.syntax) == 0 && !k.beside {
+	if len(k.syntax) == 0 && !k.also {
 		return nil, fmt.Errorf("codeid: package %s registers no .go files: embed them with //go:embed *.go", r.path)
 	}
 	for _, f := range k.syntax {
@@ -450,7 +450,7 @@ func (f *file) directives() {
 				f.pragma = append(f.pragma, c)
 			}
 			if strings.HasPrefix(c.Text, "//line ") && f.fset.PositionFor(c.Pos(), false).Column == 1 || strings.HasPrefix(c.Text, "/*line ") {
-				f.doubt = &problem{what: "lines that claim another place (//line)", at: f.at(c.Pos()), cure: "remove them"}
+				f.doubt = &problem{what: "lines that claim another place (//line)", at: f.at(c.Pos()), fix: "remove them"}
 			}
 		}
 	}

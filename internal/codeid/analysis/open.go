@@ -56,7 +56,7 @@ func (w *walker) named(t reflect.Type) {
 		} else if k == nil && at != "" && !std.Has(at) && !isEngine(at) {
 			w.refuse(w.root.decl, problem{
 				what: fmt.Sprintf("the type %s.%s, whose package does not register its sources", at, part[1]), at: w.root.decl.at(w.root.decl.node.Pos()),
-				name: at + "." + part[1], cure: "that package registered",
+				name: at + "." + part[1], fix: "that package registered",
 			})
 		}
 	}
@@ -142,7 +142,7 @@ func (w *walker) opens(of string, methods []string) {
 	from := w.program.comesInFrom(methods)
 	p := problem{
 		what: fmt.Sprintf("values of %s, behind which may be a type whose package does not register its sources", of), at: w.root.decl.at(w.root.decl.node.Pos()),
-		name: w.root.decl.name(), cure: "all packages registered whose types have these methods",
+		name: w.root.decl.name(), fix: "all packages registered whose types have these methods",
 	}
 	if from == ownUnseen && (len(methods) > 0 || w.root.made != nil) {
 		w.refuse(w.root.decl, p) // the whole program identifies them
@@ -150,9 +150,9 @@ func (w *walker) opens(of string, methods []string) {
 	switch {
 	case from == nothingUnseen || w.declared(w.root.decl, p.name):
 	case w.root.made == nil: // each call tells
-		w.barred[ofModules] = "code whose sources are not registered"
+		w.forbidden[ofModules] = "code whose sources are not registered"
 	case from == modulesUnseen:
-		p.refuse, p.opaque, p.cure = true, true, ""
+		p.refuse, p.opaque, p.fix = true, true, ""
 		w.refuse(w.root.decl, p)
 	}
 }
@@ -163,7 +163,7 @@ func (w *walker) admit() {
 	for again := true; again; {
 		again = false
 		for _, t := range w.program.indexed().named {
-			if _, ok := w.from[t]; ok || w.barred[t.name()] != "" || !w.admits(t) {
+			if _, ok := w.from[t]; ok || w.forbidden[t.name()] != "" || !w.admits(t) {
 				continue
 			}
 			w.admitted[t] = true

@@ -25,19 +25,19 @@ func (d *decl) carelessPool(u use) string {
 		return "a sync.Pool that is handed on, or replaced"
 	case !d.resetHere(at.v, u) && (at.local || !p.resetsAll(at.v)):
 	case d.isCleared(at.v, u):
-		if !d.showsRoom(itemOf(d.info(), u.stack), map[*decl]bool{}) {
+		if !d.showsCapacity(itemOf(d.info(), u.stack), map[*decl]bool{}) {
 			return ""
 		}
-		return roomSeen
-	case d.seesRoom(u):
-		return roomSeen
+		return capacitySeen
+	case d.seesCapacity(u):
+		return capacitySeen
 	default:
 		return ""
 	}
 	return "what is left in a sync.Pool, which is not reset before it is used"
 }
 
-const roomSeen = "the room behind the end of what a sync.Pool hands out, which something may look at (declare the pool as Pure if nothing does)"
+const capacitySeen = "the room behind the end of what a sync.Pool hands out, which something may look at (declare the pool as Pure if nothing does)"
 
 // isCleared reports whether the object becomes a slice of fixed length and capacity.
 func (d *decl) isCleared(pool *types.Var, get use) bool {
@@ -619,9 +619,9 @@ func strip(e ast.Expr) ast.Expr {
 	return e
 }
 
-// showsRoom reports whether a declaration, or a function that it calls, may look beyond the
+// showsCapacity reports whether a declaration, or a function that it calls, may look beyond the
 // end of a slice or buffer of a type: at old content or at the capacity.
-func (d *decl) showsRoom(of types.Type, seen map[*decl]bool) bool {
+func (d *decl) showsCapacity(of types.Type, seen map[*decl]bool) bool {
 	of = types.Unalias(deref(of))
 	list, isList := core(of).(*types.Slice)
 	if n, ok := of.(*types.Named); ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "bytes" && n.Obj().Name() == "Buffer" {
@@ -654,7 +654,7 @@ func (d *decl) showsRoom(of types.Type, seen map[*decl]bool) bool {
 			}
 			if f := staticCallee(info, n); given && !shows && f != nil {
 				if m := d.file.pkg.program.declOf(f.Origin()); m != nil {
-					shows = m.showsRoom(of, seen)
+					shows = m.showsCapacity(of, seen)
 				}
 			}
 		}

@@ -30,11 +30,11 @@ func (t *tracer) keeps(d *decl, to ast.Expr) bool {
 		return false
 	}
 	for _, v := range c.names {
-		if t.kept == nil {
-			t.kept = map[*types.Var]bool{}
+		if t.retained == nil {
+			t.retained = map[*types.Var]bool{}
 		}
-		if !t.kept[v] {
-			t.kept[v] = true
+		if !t.retained[v] {
+			t.retained[v] = true
 			t.taken(c.in[v], v)
 		}
 	}

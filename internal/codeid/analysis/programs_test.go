@@ -42,8 +42,8 @@ func TestPrograms(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal("no programs: ", err)
 	}
-	total := tally{}
-	tried, large, which := 0, 0, testrand.Chance(t).IntN(2)
+	total := totals{}
+	tried, large, which := 0, 0, testrand.New(t).IntN(2)
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			cases := readCases(t, file)
@@ -73,13 +73,13 @@ func TestPrograms(t *testing.T) {
 // few functions that are identified by their source are not worth another build.
 const few = 5
 
-// A tally counts the cases tried.
-type tally struct {
+// A totals counts the cases tried.
+type totals struct {
 	functions, edits, mutations, stale, needless, untouched int
 	kinds                                                   map[string]int
 }
 
-func (a *tally) add(b tally) {
+func (a *totals) add(b totals) {
 	a.functions += b.functions
 	a.edits += b.edits
 	a.mutations += b.mutations
@@ -103,10 +103,10 @@ type row struct {
 func (r row) stale() bool { return r.Err == "" && r.Value != r.Fresh }
 
 // tryProgram tries one program.
-func tryProgram(t *testing.T, cases map[string]*miniature) tally {
+func tryProgram(t *testing.T, cases map[string]*miniature) totals {
 	dir, cache := t.TempDir(), t.TempDir()
-	count := tally{functions: len(cases), kinds: map[string]int{}}
-	unkept := map[string]bool{} // by another process
+	count := totals{functions: len(cases), kinds: map[string]int{}}
+	uncached := map[string]bool{} // by another process
 	run := func(name string, v variant) map[string]row {
 		binary := filepath.Join(t.TempDir(), name)
 		if err := os.RemoveAll(dir); err != nil {
@@ -118,7 +118,7 @@ func tryProgram(t *testing.T, cases map[string]*miniature) tally {
 		for again := range 2 { // the second run finds the results of the first
 			for _, r := range runProgram(t, binary, cache) {
 				if again == 1 && r.Computed {
-					unkept[r.Name] = true
+					uncached[r.Name] = true
 				}
 				if r.stale() {
 					count.stale++
@@ -151,7 +151,7 @@ func tryProgram(t *testing.T, cases map[string]*miniature) tally {
 		}
 	}
 	needless := func(r row, step string) {
-		if unkept[r.Name] {
+		if uncached[r.Name] {
 			return
 		}
 		count.untouched++

@@ -59,7 +59,7 @@ type problem struct {
 	refuse bool   // no code identity covers it; otherwise the whole program does
 	opaque bool   // invisible code
 	state  bool   // a variable that may change
-	cure   string // if the whole program identifies it
+	fix    string // if the whole program identifies it
 }
 
 // resolved computes the references of d on first use, in one pass.
@@ -94,21 +94,21 @@ func (d *decl) find() {
 		return // its author is responsible
 	}
 	if f := d.function(); f != nil && f.Body == nil && !d.linked {
-		doubt(problem{what: "a body that is not Go (assembly)", at: d.at(f.Pos()), name: d.name(), cure: "a version for it: //larder:version 1"})
+		doubt(problem{what: "a body that is not Go (assembly)", at: d.at(f.Pos()), name: d.name(), fix: "a version for it: //larder:version 1"})
 	}
 	if d.file.loops && d.outlives() {
 		doubt(problem{what: "a loop variable that is used after its turn, in a module of which the version of the language is not known", at: d.at(d.node.Pos()), name: d.name(),
-			cure: "take the variable into one of the loop's own"})
+			fix: "take the variable into one of the loop's own"})
 	}
 	if d.linked {
 		doubt(problem{what: "a linkname", at: d.at(d.node.Pos()), name: d.name(), refuse: true, opaque: true})
 	}
 	if len(k.sources) == 0 {
-		doubt(problem{what: "a package that does not embed all its sources", at: d.at(d.node.Pos()), name: d.name(), cure: "//go:embed *.go"})
+		doubt(problem{what: "a package that does not embed all its sources", at: d.at(d.node.Pos()), name: d.name(), fix: "//go:embed *.go"})
 	}
 	for _, path := range d.file.dots {
 		if k.program.packages[path] == nil && !std.Has(path) {
-			doubt(problem{what: "names from a dot import of a package that does not register its sources", at: d.file.at(d.file.syntax.Pos()), name: path, cure: "import it by name"})
+			doubt(problem{what: "names from a dot import of a package that does not register its sources", at: d.file.at(d.file.syntax.Pos()), name: path, fix: "import it by name"})
 		}
 	}
 	if d.file.doubt != nil {
@@ -119,7 +119,7 @@ func (d *decl) find() {
 	}
 	d.problems = append(append(d.problems, d.careless()...), d.telltales...)
 	if d.kind == "var" && k.program.build.trimmed && d.settable() {
-		doubt(problem{what: "a string that the linker can set, which -trimpath leaves no trace of", at: d.at(d.node.Pos()), name: d.name(), cure: "build without -trimpath, or make it a constant"})
+		doubt(problem{what: "a string that the linker can set, which -trimpath leaves no trace of", at: d.at(d.node.Pos()), name: d.name(), fix: "build without -trimpath, or make it a constant"})
 	}
 }
 
@@ -148,7 +148,7 @@ func (d *decl) embedded() {
 		if !k.registers(pattern) {
 			d.problems = append(d.problems, problem{
 				what: fmt.Sprintf("embedded files that are not registered (%s)", pattern), at: d.at(d.node.Pos()), name: d.name(),
-				cure: "the same pattern in the //go:embed line of the sources",
+				fix: "the same pattern in the //go:embed line of the sources",
 			})
 			return
 		}
@@ -239,7 +239,7 @@ func (r *resolver) node(stack []ast.Node) {
 		if in, ok := r.info.Instances[n]; ok && showsNumber(o, in) {
 			r.decl.telltales = append(r.decl.telltales, problem{
 				what: "a type argument that is declared in a function, of which the number that the compiler gives it shows in names", at: r.decl.at(n.Pos()), name: r.decl.name(),
-				cure: "the type declared outside of functions",
+				fix: "the type declared outside of functions",
 			})
 		}
 		if v, ok := o.(*types.Var); ok && isPackageVariable(v) && !slices.Contains(r.decl.touches, o) && !plainRead(r.info, stack) {

@@ -37,7 +37,7 @@ func (t *tracer) returns(f *types.Func, i int) {
 			switch {
 			case ok && isCalled(stack):
 				t.result(d, stack[:at+1], i, f.Signature().Results().Len())
-			case !dispatched && ok && d.toEngine(call) && !isLent(f.Signature().Results().At(i).Type(), nil):
+			case !dispatched && ok && d.toEngine(call) && !isBorrowed(f.Signature().Results().At(i).Type(), nil):
 			default:
 				t.lost(d, id, "whatever calls "+f.Name()+", which is passed on as a value and returns it,")
 			}
@@ -112,9 +112,9 @@ func (d *decl) toEngine(call *ast.CallExpr) bool {
 	return f != nil && f.Pkg() != nil && isEngine(f.Pkg().Path())
 }
 
-// isLent reports whether Larder does not copy values of a type, because they contain
+// isBorrowed reports whether Larder does not copy values of a type, because they contain
 // functions or channels.
-func isLent(of types.Type, seen map[types.Type]bool) bool {
+func isBorrowed(of types.Type, seen map[types.Type]bool) bool {
 	if seen == nil {
 		seen = map[types.Type]bool{}
 	}
@@ -126,16 +126,16 @@ func isLent(of types.Type, seen map[types.Type]bool) bool {
 	case *types.Signature, *types.Chan:
 		return true
 	case *types.Pointer:
-		return isLent(u.Elem(), seen)
+		return isBorrowed(u.Elem(), seen)
 	case *types.Slice:
-		return isLent(u.Elem(), seen)
+		return isBorrowed(u.Elem(), seen)
 	case *types.Array:
-		return isLent(u.Elem(), seen)
+		return isBorrowed(u.Elem(), seen)
 	case *types.Map:
-		return isLent(u.Key(), seen) || isLent(u.Elem(), seen)
+		return isBorrowed(u.Key(), seen) || isBorrowed(u.Elem(), seen)
 	case *types.Struct:
 		for f := range u.Fields() {
-			if isLent(f.Type(), seen) {
+			if isBorrowed(f.Type(), seen) {
 				return true
 			}
 		}
@@ -169,7 +169,7 @@ type returnedLiteral struct {
 
 // literalReturns traces what a function literal returns.
 func (t *tracer) literalReturns(d *decl, stack []ast.Node, lit *ast.FuncLit, n int) {
-	if r := (returnedLiteral{lit, n}); len(stack) < 2 || t.literals[r] || t.making != nil && lit == t.making.lit { // Larder calls it
+	if r := (returnedLiteral{lit, n}); len(stack) < 2 || t.literals[r] || t.creation != nil && lit == t.creation.lit { // Larder calls it
 		return
 	} else {
 		t.literals[r] = true
@@ -181,7 +181,7 @@ func (t *tracer) literalReturns(d *decl, stack []ast.Node, lit *ast.FuncLit, n i
 			t.result(d, stack[:len(stack)-1], n, results)
 			return
 		}
-		if d.toEngine(p) && !isLent(d.info().TypeOf(lit).(*types.Signature).Results().At(n).Type(), nil) || t.memo && d == t.decl { // a memoizing function is the variable itself
+		if d.toEngine(p) && !isBorrowed(d.info().TypeOf(lit).(*types.Signature).Results().At(n).Type(), nil) || t.memo && d == t.decl { // a memoizing function is the variable itself
 			return
 		}
 	case *ast.AssignStmt:

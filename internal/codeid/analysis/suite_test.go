@@ -186,7 +186,7 @@ var identities = []string{bySources, byConstant, byOwnText}
 type suite struct {
 	program tree
 	base    built
-	folders chan string // to build in; as many as builds may run concurrently
+	dirs    chan string // to build in; as many as builds may run concurrently
 
 	mu       sync.Mutex
 	count    map[string]int // of stale values, by identity
@@ -226,9 +226,9 @@ func (l line) differs(was line) bool {
 
 func newSuite(t *testing.T) *suite {
 	t.Helper()
-	s := &suite{program: readTree(t, "testdata/suite"), folders: make(chan string, 2), count: map[string]int{}}
-	for range cap(s.folders) {
-		s.folders <- t.TempDir()
+	s := &suite{program: readTree(t, "testdata/suite"), dirs: make(chan string, 2), count: map[string]int{}}
+	for range cap(s.dirs) {
+		s.dirs <- t.TempDir()
 	}
 	s.base = s.fill(t, s.program, edit{})
 	for name, l := range s.base.lines {
@@ -272,7 +272,7 @@ func (s *suite) try(t *testing.T, e edit) {
 	after := apply(t, before, e.change)
 	binary := filepath.Join(t.TempDir(), "edited")
 	s.build(t, after, e, binary)
-	cache := copyFolder(t, base.caches[bySources])
+	cache := copyDir(t, base.caches[bySources])
 	lines := s.run(t, binary, cache, "", e.env)
 	s.judge(t, e, base.lines, lines)
 	for name, l := range s.run(t, binary, cache, "", e.env) {
@@ -286,7 +286,7 @@ func (s *suite) try(t *testing.T, e edit) {
 		}
 	}
 	for _, identity := range []string{byConstant, byOwnText} {
-		broken := s.run(t, binary, copyFolder(t, base.caches[identity]), versions(t, after, identity), e.env)
+		broken := s.run(t, binary, copyDir(t, base.caches[identity]), versions(t, after, identity), e.env)
 		s.judgeBroken(t, e, identity, base.lines, broken)
 	}
 }
@@ -407,8 +407,8 @@ func (s *suite) report(t *testing.T) {
 // build builds a program in one of the directories, as many concurrently as there are.
 func (s *suite) build(t *testing.T, program tree, e edit, binary string) {
 	t.Helper()
-	dir := <-s.folders
-	defer func() { s.folders <- dir }()
+	dir := <-s.dirs
+	defer func() { s.dirs <- dir }()
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -479,7 +479,7 @@ func (p tree) write(t *testing.T, dir string) {
 	}
 }
 
-func copyFolder(t *testing.T, dir string) string {
+func copyDir(t *testing.T, dir string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "copy")
 	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {

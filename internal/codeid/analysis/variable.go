@@ -102,7 +102,7 @@ func (t *tracer) judge() *verdict {
 	} else {
 		t.follow()
 	}
-	t.roomWritten()
+	t.spaceWritten()
 	t.namedWriters()
 	t.overwritten()
 	t.unseen()
@@ -163,7 +163,7 @@ func (t *tracer) unseen() {
 	if by == "" || t.decl.file.pkg.main || t.problem != nil {
 		return
 	}
-	open := t.leaked || t.making == nil && t.p.unknown != "" && t.root.Exported() && !t.sentinel()
+	open := t.leaked || t.creation == nil && t.p.unknown != "" && t.root.Exported() && !t.sentinel()
 	for d := range t.writers {
 		open = open || t.p.callable(d, map[*decl]bool{})
 	}

@@ -182,7 +182,7 @@ func (q question) identify(ctx context.Context, l *larder.Larder, parts bool) id
 	default:
 		_, _ = larder.Do(ctx, l, partsOf(c.ID), func(context.Context) ([]analysis.Part, error) { return c.Parts, nil })
 	}
-	return identity{ID: c.ID, Kind: c.Kind, Doubts: c.Doubts, Inputs: c.Inputs, Barred: c.Barred, Trusted: c.Trusted, Opens: c.Opens}
+	return identity{ID: c.ID, Kind: c.Kind, Doubts: c.Doubts, Inputs: c.Inputs, Barred: c.ForbiddenTypes, Trusted: c.Trusted, Opens: c.Opens}
 }
 
 // coarse is what [warnCoarse] warns about.
@@ -208,7 +208,7 @@ func (id identity) of(build key.Code, names string) Identity {
 	}
 	found := Identity{
 		Code:    key.Code{Kind: string(id.Kind), ID: id.ID.String()},
-		Closure: &analysis.Closure{ID: id.ID, Kind: id.Kind, Doubts: id.Doubts, Inputs: id.Inputs, Barred: id.Barred, Trusted: id.Trusted, Opens: id.Opens},
+		Closure: &analysis.Closure{ID: id.ID, Kind: id.Kind, Doubts: id.Doubts, Inputs: id.Inputs, ForbiddenTypes: id.Barred, Trusted: id.Trusted, Opens: id.Opens},
 	}
 	if id.Kind == analysis.Program {
 		found.Function = names
@@ -219,7 +219,7 @@ func (id identity) of(build key.Code, names string) Identity {
 // together combines the closures of several functions. The last given ones are values
 // for the others.
 func together(functions []analysis.Function, given int, by analysis.Declared) (*analysis.Closure, error) {
-	all := &analysis.Closure{Kind: analysis.Precise, Barred: map[string]string{}}
+	all := &analysis.Closure{Kind: analysis.Precise, ForbiddenTypes: map[string]string{}}
 	var ids []key.Digest
 	for i, f := range functions {
 		if given > 0 {
@@ -239,7 +239,7 @@ func together(functions []analysis.Function, given int, by analysis.Declared) (*
 		all.Inputs = append(all.Inputs, c.Inputs...)
 		all.Parts = append(all.Parts, c.Parts...)
 		all.Trusted = append(all.Trusted, c.Trusted...)
-		maps.Copy(all.Barred, c.Barred)
+		maps.Copy(all.ForbiddenTypes, c.ForbiddenTypes)
 		all.Opens = all.Opens || c.Opens
 	}
 	slices.SortFunc(all.Inputs, func(a, b analysis.Input) int { return strings.Compare(a.Name, b.Name) })
@@ -259,7 +259,7 @@ func (id Identity) Check(v any) error {
 	if id.Closure == nil {
 		return nil
 	}
-	return id.Closure.Admits(v)
+	return id.Closure.CheckValue(v)
 }
 
 // CheckUnchanged records a dependency on each package variable that the component reads and
@@ -277,5 +277,5 @@ func (id Identity) CheckUnchanged(ctx context.Context) error {
 			return err
 		}
 	}
-	return analysis.Steady()
+	return analysis.CheckUnchanged()
 }

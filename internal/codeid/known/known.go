@@ -58,7 +58,7 @@ func Closure(ctx context.Context, l *larder.Larder, f analysis.Function, by anal
 		if c.Kind == analysis.Program {
 			l.Logger().Warn(fmt.Sprintf("larder: %s is known by the whole program: it reaches %s", f.Name(), strings.Join(c.Doubts, "; and ")))
 		}
-		return identity{ID: c.ID, Kind: c.Kind, Doubts: c.Doubts, Inputs: c.Inputs, Barred: c.Barred, Trusted: c.Trusted, Opens: c.Opens}, KeepClosure(ctx, l, c)
+		return identity{ID: c.ID, Kind: c.Kind, Doubts: c.Doubts, Inputs: c.Inputs, Barred: c.ForbiddenTypes, Trusted: c.Trusted, Opens: c.Opens}, KeepClosure(ctx, l, c)
 	}}.Do(ctx, l)
 	id := r.Value
 	switch {
@@ -70,7 +70,7 @@ func Closure(ctx context.Context, l *larder.Larder, f analysis.Function, by anal
 	for _, in := range id.Inputs {
 		in.Remember()
 	}
-	return &analysis.Closure{ID: id.ID, Kind: id.Kind, Doubts: id.Doubts, Inputs: id.Inputs, Barred: id.Barred, Trusted: id.Trusted, Opens: id.Opens}, nil
+	return &analysis.Closure{ID: id.ID, Kind: id.Kind, Doubts: id.Doubts, Inputs: id.Inputs, ForbiddenTypes: id.Barred, Trusted: id.Trusted, Opens: id.Opens}, nil
 }
 
 // CheckCaptured returns an error if a function literal captures a variable that is not
@@ -150,7 +150,7 @@ func methodOf(ctx context.Context, l *larder.Larder, method any) (string, error)
 func UseVariable(ctx context.Context, in analysis.Input) error {
 	d, err := in.Digest()
 	if err == nil {
-		larder.Note(ctx, larder.Read{Kind: larder.VariableRead, Name: in.Name, Digest: d})
+		larder.AddDependencies(ctx, larder.Read{Kind: larder.VariableRead, Name: in.Name, Digest: d})
 	}
 	return err
 }

@@ -98,7 +98,7 @@ type kind byte
 
 const (
 	aFile kind = iota
-	aFolder
+	aDir
 	gone
 )
 
@@ -124,15 +124,15 @@ func (r Root) entries(ctx context.Context) ([]entry, error) {
 	case !info.IsDir():
 		return []entry{{stat: key.StatOf(info)}}, nil
 	}
-	return r.folder(ctx, nil, "", 0)
+	return r.directory(ctx, nil, "", 0)
 }
 
 // maxDepth bounds the nesting of directories, so that circular links end.
 const maxDepth = 64
 
-// folder adds the files in and below a directory. below is its name relative to the
+// directory adds the files in and below a directory. below is its name relative to the
 // root.
-func (r Root) folder(ctx context.Context, found []entry, below string, depth int) ([]entry, error) {
+func (r Root) directory(ctx context.Context, found []entry, below string, depth int) ([]entry, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (r Root) folder(ctx context.Context, found []entry, below string, depth int
 		return nil, fmt.Errorf("%s: more than %d directories in each other", filepath.Join(r.Path, below), maxDepth)
 	}
 	first := len(found)
-	found, folders, err := list(found, filepath.Join(r.Path, below))
+	found, dirs, err := list(found, filepath.Join(r.Path, below))
 	if err != nil {
 		return nil, err
 	}
@@ -152,11 +152,11 @@ func (r Root) folder(ctx context.Context, found []entry, below string, depth int
 	if r.Flat {
 		return found, nil
 	}
-	for _, name := range folders {
+	for _, name := range dirs {
 		if below != "" {
 			name = below + "/" + name
 		}
-		if found, err = r.folder(ctx, found, name, depth+1); err != nil {
+		if found, err = r.directory(ctx, found, name, depth+1); err != nil {
 			return nil, err
 		}
 	}

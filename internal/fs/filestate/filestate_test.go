@@ -85,7 +85,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-func TestFlatRootsEndAtFolders(t *testing.T) {
+func TestFlatRootsEndAtDirectories(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a"), "one")
 	write(t, filepath.Join(dir, "below", "b"), "two")
@@ -100,8 +100,8 @@ func TestFlatRootsEndAtFolders(t *testing.T) {
 	}
 }
 
-// TestRootsAreToldApart checks that the root of a file counts.
-func TestRootsAreToldApart(t *testing.T) {
+// TestRootsAreReportedApart checks that the root of a file counts.
+func TestRootsAreReportedApart(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
 	write(t, filepath.Join(a, "x"), "one")
@@ -180,8 +180,8 @@ func BenchmarkOf(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/files, "ns/file")
 }
 
-// TestALargeFolderIsSeenWhole checks that concurrent scans return all files, by name.
-func TestALargeFolderIsSeenWhole(t *testing.T) {
+// TestALargeDirectoryIsSeenWhole checks that concurrent scans return all files, by name.
+func TestALargeDirectoryIsSeenWhole(t *testing.T) {
 	const files = 5000
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "below", "x"), "one")
@@ -191,9 +191,9 @@ func TestALargeFolderIsSeenWhole(t *testing.T) {
 	for i := range files {
 		write(t, filepath.Join(dir, fmt.Sprint("file", i)), "")
 	}
-	found, folders, err := list(nil, dir)
-	if err != nil || len(found) != files+1 || len(folders) != 1 || folders[0] != "below" {
-		t.Fatalf("%d files, directories %q, %v", len(found), folders, err)
+	found, dirs, err := list(nil, dir)
+	if err != nil || len(found) != files+1 || len(dirs) != 1 || dirs[0] != "below" {
+		t.Fatalf("%d files, directories %q, %v", len(found), dirs, err)
 	}
 	lost := 0
 	for i, e := range found {

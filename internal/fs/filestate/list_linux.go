@@ -21,7 +21,7 @@ import (
 // list adds the files in a directory, by name, and returns the directories in it. It
 // follows links. It reads the state of each name relative to the directory, at a third
 // of the cost of the general way. It uses all processors for a large directory.
-func list(found []entry, dir string) (_ []entry, folders []string, err error) {
+func list(found []entry, dir string) (_ []entry, dirs []string, err error) {
 	f, err := os.Open(dir)
 	if err != nil {
 		return nil, nil, err
@@ -42,11 +42,11 @@ func list(found []entry, dir string) (_ []entry, folders []string, err error) {
 		switch all[i].kind {
 		case aFile:
 			found = append(found, all[i])
-		case aFolder:
-			folders = append(folders, all[i].name)
+		case aDir:
+			dirs = append(dirs, all[i].name)
 		}
 	}
-	return found, folders, nil
+	return found, dirs, nil
 }
 
 // sortNames sorts names. It compares their first bytes as integers, because most names
@@ -82,7 +82,7 @@ type lister struct {
 // names lists the names in the directory, each followed by a zero byte: see statAt.
 func (l lister) names() (names []string, err error) {
 	buf := make([]byte, 1<<16)
-	var room []byte
+	var buffer []byte
 	for {
 		n, err := unix.ReadDirent(l.fd, buf)
 		if err == unix.EINTR {
@@ -94,18 +94,18 @@ func (l lister) names() (names []string, err error) {
 		if n == 0 {
 			return names, nil
 		}
-		names, room = appendNames(names, room, buf[:n])
+		names, buffer = appendNames(names, buffer, buf[:n])
 	}
 }
 
 // nameAt is the offset of the name in a directory entry (struct linux_dirent64).
 const nameAt = 19
 
-const roomBytes = 1 << 18
+const spaceBytes = 1 << 18
 
-// appendNames appends the names in entries. It stores their bytes in room, so that
+// appendNames appends the names in entries. It stores their bytes in buffer, so that
 // thousands share an allocation.
-func appendNames(names []string, room, entries []byte) ([]string, []byte) {
+func appendNames(names []string, buffer, entries []byte) ([]string, []byte) {
 	for len(entries) > nameAt {
 		length := int(binary.NativeEndian.Uint16(entries[16:]))
 		if length <= nameAt || length > len(entries) {
@@ -119,14 +119,14 @@ func appendNames(names []string, room, entries []byte) ([]string, []byte) {
 		if inode == 0 || string(name) == "." || string(name) == ".." || len(name) == 0 {
 			continue
 		}
-		if cap(room)-len(room) <= len(name) {
-			room = make([]byte, 0, roomBytes)
+		if cap(buffer)-len(buffer) <= len(name) {
+			buffer = make([]byte, 0, spaceBytes)
 		}
-		from := len(room)
-		room = append(append(room, name...), 0)
-		names = append(names, unsafe.String(&room[from], len(name)))
+		from := len(buffer)
+		buffer = append(append(buffer, name...), 0)
+		names = append(names, unsafe.String(&buffer[from], len(name)))
 	}
-	return names, room
+	return names, buffer
 }
 
 // lookAtOnce is the least number of names per goroutine.
@@ -158,7 +158,7 @@ func (l lister) lookAt(names []string, all []entry) error {
 		case err != nil:
 			return &os.PathError{Op: "stat", Path: l.dir + "/" + name, Err: err}
 		case s.Mode&unix.S_IFMT == unix.S_IFDIR:
-			e.kind = aFolder
+			e.kind = aDir
 		default:
 			e.stat = stateOf(&s)
 		}

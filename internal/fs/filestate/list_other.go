@@ -11,7 +11,7 @@ import (
 
 // list adds the files in a directory, and returns the directories in it. It follows
 // links.
-func list(found []entry, dir string) (_ []entry, folders []string, err error) {
+func list(found []entry, dir string) (_ []entry, dirs []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, nil, err
@@ -25,12 +25,12 @@ func list(found []entry, dir string) (_ []entry, folders []string, err error) {
 		case err != nil:
 			return nil, nil, err
 		case info.IsDir():
-			folders = append(folders, e.Name())
+			dirs = append(dirs, e.Name())
 		default:
 			found = append(found, entry{name: e.Name(), stat: key.StatOf(info)})
 		}
 	}
-	return found, folders, nil
+	return found, dirs, nil
 }
 
 // Files lists the regular files in a directory, without links and subdirectories.

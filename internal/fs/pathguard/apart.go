@@ -12,12 +12,12 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// Apart refuses outputs of one run that conflict: two with one path, or one inside the
+// CheckDisjoint refuses outputs of one run that conflict: two with one path, or one inside the
 // other. Directories to which files are added ([Output.Shared]) may be equal, and
-// others may write into a directory of files ([Output.Files]). Apart compares paths as
+// others may write into a directory of files ([Output.Files]). CheckDisjoint compares paths as
 // [Inputs.Check] does. Names that do not exist yet are equal if they differ only in
 // case and the file system ignores case. Each URL takes one output.
-func Apart(outputs ...Output) error {
+func CheckDisjoint(outputs ...Output) error {
 	here, far := divide(outputs)
 	if err := apartFar(far); err != nil {
 		return err
@@ -41,7 +41,7 @@ func apart(a, b *target) error {
 		if a.Shared && b.Shared && !a.Single && !b.Single {
 			return nil
 		}
-		return fmt.Errorf("%s and %s would both write %s; choose another place for one", a.Who, b.Who, a.shown())
+		return fmt.Errorf("%s and %s would both write %s; choose another place for one", a.Owner, b.Owner, a.shown())
 	case bInA && a.isWhole():
 		return inside(b, a)
 	case aInB && b.isWhole():
@@ -51,7 +51,7 @@ func apart(a, b *target) error {
 }
 
 func inside(in, of *target) error {
-	return fmt.Errorf("%s would write %s within %s, which %s writes; choose another place for one", in.Who, in.shown(), of.shown(), of.Who)
+	return fmt.Errorf("%s would write %s within %s, which %s writes; choose another place for one", in.Owner, in.shown(), of.shown(), of.Owner)
 }
 
 // shown returns a path for messages: as given, and resolved.

@@ -49,9 +49,9 @@ func TestApart(t *testing.T) {
 	} {
 		for _, pair := range [][2]pathguard.Output{{c.a, c.b}, {c.b, c.a}} {
 			a, b := pair[0], pair[1]
-			a.Who, b.Who = "node a", "node b"
+			a.Owner, b.Owner = "node a", "node b"
 			a.Path, b.Path = dir+"/"+a.Path, dir+"/"+b.Path
-			err := pathguard.Apart(whole(dir+"/other"), a, b)
+			err := pathguard.CheckDisjoint(whole(dir+"/other"), a, b)
 			if (err != nil) != (c.want != "") {
 				t.Errorf("%s and %s: %v, want %q", a.Path, b.Path, err, c.want)
 			}
@@ -74,10 +74,10 @@ func TestApartFolded(t *testing.T) {
 	dir := t.TempDir()
 	for other, want := range map[string]bool{"NP": true, "NP/inside": true, "Np/a/b": true, "NPx": false, "x": false} {
 		a, b := pathguard.Output{Path: filepath.Join(dir, "np")}, pathguard.Output{Path: filepath.Join(dir, other)}
-		if err := pathguard.Apart(a, b); (err != nil) != want {
+		if err := pathguard.CheckDisjoint(a, b); (err != nil) != want {
 			t.Errorf("np and %s: %v, want an error: %v", other, err, want)
 		}
-		if err := pathguard.Apart(b, a); (err != nil) != want {
+		if err := pathguard.CheckDisjoint(b, a); (err != nil) != want {
 			t.Errorf("%s and np: %v, want an error: %v", other, err, want)
 		}
 	}

@@ -39,7 +39,7 @@ func (in *Inputs) checkFar(outputs []Output) error {
 		from := urlpath.Spelled(read.Path)
 		for i, o := range outputs {
 			if urlpath.Within(from, at[i]) || urlpath.Within(at[i], from) {
-				return fmt.Errorf("refusing to write to %s (%s): %s reads %s (%w)", shownFar(o.Path), o.Who, read.Who, shownFar(read.Path), ErrConflict)
+				return fmt.Errorf("refusing to write to %s (%s): %s reads %s (%w)", shownFar(o.Path), o.Owner, read.Owner, shownFar(read.Path), ErrConflict)
 			}
 		}
 	}
@@ -47,13 +47,13 @@ func (in *Inputs) checkFar(outputs []Output) error {
 }
 
 func apartFar(outputs []Output) error {
-	who := map[string]string{}
+	owner := map[string]string{}
 	for _, o := range outputs {
 		at := urlpath.Spelled(o.Path)
-		if other, ok := who[at]; ok {
-			return fmt.Errorf("%s and %s would both write %s; choose another place for one", other, o.Who, shownFar(o.Path))
+		if other, ok := owner[at]; ok {
+			return fmt.Errorf("%s and %s would both write %s; choose another place for one", other, o.Owner, shownFar(o.Path))
 		}
-		who[at] = o.Who
+		owner[at] = o.Owner
 	}
 	return nil
 }

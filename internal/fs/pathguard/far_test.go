@@ -28,8 +28,8 @@ func TestFarCheck(t *testing.T) {
 		{"s3://b/a", "s3:/b/a", false},
 	} {
 		var in pathguard.Inputs
-		in.Add(pathguard.Input{Who: "node rows", Path: c.in})
-		err := in.Check(t.Context(), pathguard.Output{Who: "node out", Path: c.out, Files: true})
+		in.Add(pathguard.Input{Owner: "node rows", Path: c.in})
+		err := in.Check(t.Context(), pathguard.Output{Owner: "node out", Path: c.out, Files: true})
 		if (err != nil) != c.refused || err != nil && (!errors.Is(err, pathguard.ErrConflict) || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "node rows")) {
 			t.Errorf("%s, %s: %v", c.in, c.out, err)
 		}
@@ -38,13 +38,13 @@ func TestFarCheck(t *testing.T) {
 
 // TestFarApart checks that each URL accepts one output, and that a local path is not a URL.
 func TestFarApart(t *testing.T) {
-	out := func(who, path string) pathguard.Output {
-		return pathguard.Output{Who: who, Path: path, Files: true, Shared: true}
+	out := func(owner, path string) pathguard.Output {
+		return pathguard.Output{Owner: owner, Path: path, Files: true, Shared: true}
 	}
-	if err := pathguard.Apart(out("a", "s3://b/x"), out("b", "s3://b/y"), out("c", "s3://b/x/z"), out("d", "s3:/b/x")); err != nil {
+	if err := pathguard.CheckDisjoint(out("a", "s3://b/x"), out("b", "s3://b/y"), out("c", "s3://b/x/z"), out("d", "s3:/b/x")); err != nil {
 		t.Error(err)
 	}
-	if err := pathguard.Apart(out("a", "s3://b/x"), out("b", "S3://b/./x/")); err == nil || !strings.Contains(err.Error(), "a and b would both write") {
+	if err := pathguard.CheckDisjoint(out("a", "s3://b/x"), out("b", "S3://b/./x/")); err == nil || !strings.Contains(err.Error(), "a and b would both write") {
 		t.Errorf("%v", err)
 	}
 }

@@ -8,7 +8,7 @@
 // an overlay it also checks the layers: all of them for inputs, the upper one for
 // outputs.
 //
-// A path may be a URL. [Inputs.Check] and [Apart] compare URLs by their spelling.
+// A path may be a URL. [Inputs.Check] and [CheckDisjoint] compare URLs by their spelling.
 //
 // Hard links are safe if the output is a new file that then takes its name: the other
 // names keep the old one.
@@ -30,8 +30,8 @@ import (
 
 // An Input is a file or directory that is read.
 type Input struct {
-	Who  string // its reader: node letters, --vars
-	Path string // or a URL; then only Who and Path apply
+	Owner string // its reader: node letters, --vars
+	Path  string // or a URL; then only Who and Path apply
 	// Entry means that only the name of a directory is an input: files in it may be
 	// written, but it must not be replaced.
 	Entry bool
@@ -46,8 +46,8 @@ type Input struct {
 
 // An Output is a file or directory that is about to be written.
 type Output struct {
-	Who  string // its writer: node out, --report
-	Path string // or a URL
+	Owner string // its writer: node out, --report
+	Path  string // or a URL
 	// Files means that only files in the directory are written. They are checked
 	// separately, so the directory may contain inputs.
 	Files bool
@@ -56,7 +56,7 @@ type Output struct {
 	// Itself means that a link at Path is replaced, not its target.
 	Itself bool
 	// Shared means that files are added to the directory at Path, to which others may
-	// add theirs. It affects [Apart] only, as does Single.
+	// add theirs. It affects [CheckDisjoint] only, as does Single.
 	Shared bool
 	// Single means that one file is written at Path, whatever Files says.
 	Single bool
@@ -183,11 +183,11 @@ type check struct {
 	overlays []overlay
 	targets  []*target
 	deep     bool // search directories for links, because some output exists
-	folders  map[string]folder
+	dirs     map[string]directory
 }
 
-// folder is the cached state of a directory in the path of a link.
-type folder struct {
+// directory is the cached state of a directory in the path of a link.
+type directory struct {
 	real  string
 	above []os.FileInfo // of its parents and itself
 	err   error         // it is an output, or its path leads through one
@@ -195,7 +195,7 @@ type folder struct {
 
 func newCheck(ctx context.Context) *check {
 	all := mounts()
-	return &check{ctx: ctx, mounts: all, overlays: overlays(all), folders: map[string]folder{}}
+	return &check{ctx: ctx, mounts: all, overlays: overlays(all), dirs: map[string]directory{}}
 }
 
 // target is an output with its state on disk.
@@ -224,7 +224,7 @@ func (t *target) isSpecial() error {
 	if t.info == nil || t.info.Mode().Type()&^(fs.ModeDir|fs.ModeSymlink) == 0 {
 		return nil
 	}
-	return fmt.Errorf("refusing to write to %s (%s): it is not a file but %s (%w)", display.Name(t.Path), t.Who, special(t.info.Mode()), ErrSpecial)
+	return fmt.Errorf("refusing to write to %s (%s): it is not a file but %s (%w)", display.Name(t.Path), t.Owner, special(t.info.Mode()), ErrSpecial)
 }
 
 // special returns the name of a mode that is neither a file nor a directory.
@@ -246,7 +246,7 @@ func (t *target) holdsMount(all []mount) error {
 	}
 	for _, m := range all {
 		if m.path != t.real && Inside(t.real, m.path) {
-			return fmt.Errorf("refusing to write to %s (%s): at %s another file system is mounted; unmount it, or choose another place", display.Name(t.Path), t.Who, display.Name(m.path))
+			return fmt.Errorf("refusing to write to %s (%s): at %s another file system is mounted; unmount it, or choose another place", display.Name(t.Path), t.Owner, display.Name(m.path))
 		}
 	}
 	return nil
@@ -274,7 +274,7 @@ func (c *check) above(real string) (all []os.FileInfo) {
 
 // input compares the outputs with one input.
 func (c *check) input(i Input) error {
-	links, end := Trail(i.Path)
+	links, end := ResolveLinks(i.Path)
 	for _, link := range links {
 		if err := c.entry(i, link, link); err != nil {
 			return err
@@ -342,7 +342,7 @@ func (c *check) entry(i Input, real, shown string) error {
 
 func (c *check) oneEntry(i Input, real, shown string) error {
 	info, _ := os.Lstat(real)
-	above := c.folder(i, filepath.Dir(real)).above
+	above := c.directory(i, filepath.Dir(real)).above
 	for _, t := range c.targets {
 		if t.real == real || t.holds(real, above) || t.is(real, info) {
 			return t.refuse(i, shown, real)
@@ -385,7 +385,7 @@ func (t *target) refuse(i Input, named, real string) error {
 			via = fmt.Sprintf(", which is %s", display.Name(real))
 		}
 	}
-	return fmt.Errorf("refusing to write to %s (%s): %s reads %s%s (%w)", display.Name(t.Path), t.Who, i.Who, display.Name(i.Path), via, ErrConflict)
+	return fmt.Errorf("refusing to write to %s (%s): %s reads %s%s (%w)", display.Name(t.Path), t.Owner, i.Owner, display.Name(i.Path), via, ErrConflict)
 }
 
 // walk checks the links in and below a directory. It does not follow links to
@@ -423,7 +423,7 @@ func (c *check) walk(i Input, dir string) error {
 func (c *check) name(i Input, path string) error {
 	for range maxLinks {
 		dir, base := filepath.Split(path)
-		f := c.folder(i, dir)
+		f := c.directory(i, dir)
 		if f.err != nil {
 			return f.err
 		}
@@ -448,7 +448,7 @@ func (c *check) name(i Input, path string) error {
 }
 
 // entryIn is entry for a file in a known directory.
-func (c *check) entryIn(i Input, f folder, real, shown string) error {
+func (c *check) entryIn(i Input, f directory, real, shown string) error {
 	for _, t := range c.targets {
 		if t.real == real || t.holds(real, f.above) {
 			return t.refuse(i, shown, real)
@@ -462,25 +462,25 @@ func (c *check) entryIn(i Input, f folder, real, shown string) error {
 	return nil
 }
 
-const maxFolders = 4096
+const maxDirs = 4096
 
-// folder returns the state of a directory on the path to a file.
-func (c *check) folder(i Input, dir string) folder {
-	if f, ok := c.folders[dir]; ok {
+// directory returns the state of a directory on the path to a file.
+func (c *check) directory(i Input, dir string) directory {
+	if f, ok := c.dirs[dir]; ok {
 		return f
 	}
-	links, end := Trail(dir)
-	f := folder{real: end, above: c.above(end)}
-	if len(c.folders) >= maxFolders {
-		clear(c.folders)
+	links, end := ResolveLinks(dir)
+	f := directory{real: end, above: c.above(end)}
+	if len(c.dirs) >= maxDirs {
+		clear(c.dirs)
 	}
-	c.folders[dir] = f
+	c.dirs[dir] = f
 	for _, link := range links {
 		if f.err == nil {
 			f.err = c.entry(i, link, link)
 		}
 	}
-	c.folders[dir] = f
+	c.dirs[dir] = f
 	return f
 }
 

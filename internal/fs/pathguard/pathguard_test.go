@@ -33,8 +33,8 @@ func lay(t *testing.T, dir string, all map[string]string) {
 // refused reports whether an output is refused for an input, in a directory.
 func refused(t *testing.T, dir string, in pathguard.Input, out pathguard.Output) bool {
 	t.Helper()
-	in.Who, in.Path = "node in", filepath.Join(dir, in.Path)
-	out.Who, out.Path = "node out", filepath.Join(dir, out.Path)
+	in.Owner, in.Path = "node in", filepath.Join(dir, in.Path)
+	out.Owner, out.Path = "node out", filepath.Join(dir, out.Path)
 	var reads pathguard.Inputs
 	reads.Add(in)
 	err := reads.Check(t.Context(), out)
@@ -42,7 +42,7 @@ func refused(t *testing.T, dir string, in pathguard.Input, out pathguard.Output)
 		if !errors.Is(err, pathguard.ErrConflict) {
 			t.Fatal(err)
 		}
-		for _, name := range []string{in.Path, out.Path, in.Who, out.Who} {
+		for _, name := range []string{in.Path, out.Path, in.Owner, out.Owner} {
 			if !strings.Contains(err.Error(), name) {
 				t.Errorf("the error does not name %s: %v", name, err)
 			}
@@ -128,8 +128,8 @@ func TestCheckLooksAgain(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, map[string]string{"orig/0": "", "other/0": "", "out@": "other"})
 	var reads pathguard.Inputs
-	reads.Add(pathguard.Input{Who: "node in", Path: filepath.Join(dir, "orig")})
-	out := pathguard.Output{Who: "node out", Path: filepath.Join(dir, "out")}
+	reads.Add(pathguard.Input{Owner: "node in", Path: filepath.Join(dir, "orig")})
+	out := pathguard.Output{Owner: "node out", Path: filepath.Join(dir, "out")}
 	if err := reads.Check(t.Context(), out); err != nil {
 		t.Fatal(err)
 	}

@@ -11,14 +11,14 @@ const maxLinks = 40
 
 // Resolve follows the links in as much of a path as exists.
 func Resolve(path string) string {
-	_, end := Trail(path)
+	_, end := ResolveLinks(path)
 	return end
 }
 
-// Trail follows the links in as much of a path as exists. It returns the location of
+// ResolveLinks follows the links in as much of a path as exists. It returns the location of
 // each link and the final path; no directory in the returned paths is a link. As for
 // the system, .. after a link is the parent of the link's target.
-func Trail(path string) (links []string, end string) {
+func ResolveLinks(path string) (links []string, end string) {
 	if !filepath.IsAbs(path) {
 		dir, err := os.Getwd()
 		if err != nil {

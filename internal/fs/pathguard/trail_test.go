@@ -48,7 +48,7 @@ func TestTrail(t *testing.T) {
 		{"a/..", "", []string{"a", "b"}},
 		{"real/deep/up/../b", "real", []string{"real/deep/up", "a", "b", "b"}},
 	} {
-		links, end := pathguard.Trail(dir + "/" + c.path)
+		links, end := pathguard.ResolveLinks(dir + "/" + c.path)
 		for i := range links {
 			links[i], _ = filepath.Rel(dir, links[i])
 		}
@@ -56,7 +56,7 @@ func TestTrail(t *testing.T) {
 			t.Errorf("%s leads through %q to %s, want %q, %s", c.path, links, end, c.links, at(c.end))
 		}
 	}
-	if links, _ := pathguard.Trail(at("loop")); len(links) != 40 {
+	if links, _ := pathguard.ResolveLinks(at("loop")); len(links) != 40 {
 		t.Errorf("a loop has %d links", len(links))
 	}
 }

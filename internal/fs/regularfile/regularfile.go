@@ -7,8 +7,8 @@ package regularfile
 
 // State is the state of an open file.
 type State struct {
-	Regular, Folder bool
-	Dev, Ino        uint64 // identity; 0 where the system does not report it
-	Size            int64  // bytes
-	Mtime, Ctime    int64  // nanoseconds since 1970; Ctime is 0 where the system does not report it
+	Regular, Dir bool
+	Dev, Ino     uint64 // identity; 0 where the system does not report it
+	Size         int64  // bytes
+	Mtime, Ctime int64  // nanoseconds since 1970; Ctime is 0 where the system does not report it
 }

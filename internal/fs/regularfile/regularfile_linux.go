@@ -40,7 +40,7 @@ func (f *File) State() (State, error) {
 	}
 	kind := s.Mode & unix.S_IFMT
 	return State{
-		Regular: kind == unix.S_IFREG, Folder: kind == unix.S_IFDIR,
+		Regular: kind == unix.S_IFREG, Dir: kind == unix.S_IFDIR,
 		Dev: uint64(s.Dev), Ino: s.Ino, Size: s.Size, Mtime: s.Mtim.Nano(), Ctime: s.Ctim.Nano(),
 	}, nil
 }

@@ -26,5 +26,5 @@ func (f *File) State() (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	return State{Regular: info.Mode().IsRegular(), Folder: info.IsDir(), Size: info.Size(), Mtime: info.ModTime().UnixNano()}, nil
+	return State{Regular: info.Mode().IsRegular(), Dir: info.IsDir(), Size: info.Size(), Mtime: info.ModTime().UnixNano()}, nil
 }

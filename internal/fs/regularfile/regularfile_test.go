@@ -24,7 +24,7 @@ func TestFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := f.State()
-	if info, ierr := os.Stat(path); err != nil || ierr != nil || !s.Regular || s.Folder || s.Size != int64(len(want)) || s.Mtime != info.ModTime().UnixNano() {
+	if info, ierr := os.Stat(path); err != nil || ierr != nil || !s.Regular || s.Dir || s.Size != int64(len(want)) || s.Mtime != info.ModTime().UnixNano() {
 		t.Errorf("%+v, %v", s, err)
 	}
 	if got, err := io.ReadAll(f); err != nil || !bytes.Equal(got, want) {
@@ -60,7 +60,7 @@ func TestOtherFiles(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if s, err := f.State(); err != nil || s.Regular || s.Folder != (path == dir) {
+		if s, err := f.State(); err != nil || s.Regular || s.Dir != (path == dir) {
 			t.Errorf("%s: %+v, %v", path, s, err)
 		}
 		if err := f.Close(); err != nil {

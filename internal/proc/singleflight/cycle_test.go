@@ -113,15 +113,15 @@ func TestTwoThatNeedEachOtherBelowOtherLabels(t *testing.T) {
 	})
 }
 
-// TestLongWaitsAreTold checks that each waiter reports a long wait once.
-func TestLongWaitsAreTold(t *testing.T) {
+// TestLongWaitsAreReported checks that each waiter reports a long wait once.
+func TestLongWaitsAreReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
-		var told []Call
+		var reported []Call
 		g := Group[string, int]{Long: func(c Call) {
 			mu.Lock()
 			defer mu.Unlock()
-			told = append(told, c)
+			reported = append(reported, c)
 		}}
 		begun := time.Now()
 		var ask func(ctx context.Context) (int, error)
@@ -141,8 +141,8 @@ func TestLongWaitsAreTold(t *testing.T) {
 		if _, err := ask(t.Context()); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
-		if len(told) != 2 || told[0].Name != "name" || told[0].Key != "k" || !told[0].Since.Equal(begun) {
-			t.Errorf("told %+v", told)
+		if len(reported) != 2 || reported[0].Name != "name" || reported[0].Key != "k" || !reported[0].Since.Equal(begun) {
+			t.Errorf("told %+v", reported)
 		}
 	})
 }

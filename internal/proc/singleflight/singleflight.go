@@ -159,10 +159,10 @@ func (g *Group[K, V]) claim(ctx context.Context, from *Call, keys []K, name stri
 		return nil, nil
 	}
 	e, ctx := g.begin(ctx, from, name, mine)
-	room := make([]call[K, V], len(mine))
+	buffer := make([]call[K, V], len(mine))
 	calls = make([]*call[K, V], len(mine))
 	for i, k := range mine {
-		calls[i] = g.add(&room[i], e, k)
+		calls[i] = g.add(&buffer[i], e, k)
 	}
 	go g.run(ctx, e, calls, func(ctx context.Context) []Made[V] { return fn(ctx, claimed) })
 	return calls, claimed

@@ -185,9 +185,9 @@ func TestDoMany(t *testing.T) {
 	})
 }
 
-// TestDoManyIsCancelledWhenNobodyWaits checks that the call ends when no caller waits for
+// TestDoManyIsCancelledWhenNoCallerWaits checks that the call ends when no caller waits for
 // any of its keys.
-func TestDoManyIsCancelledWhenNobodyWaits(t *testing.T) {
+func TestDoManyIsCancelledWhenNoCallerWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group[int, string]
 		ended := make(chan time.Time, 1)

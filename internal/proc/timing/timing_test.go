@@ -47,9 +47,9 @@ func TestStagesHaveTheirOwnTime(t *testing.T) {
 	})
 }
 
-// TestWhatNobodyMeasuresCostsNothing checks that without a measurement there is neither a
+// TestWhatNoCallerMeasuresCostsNothing checks that without a measurement there is neither a
 // new context nor a stage to end.
-func TestWhatNobodyMeasuresCostsNothing(t *testing.T) {
+func TestWhatNoCallerMeasuresCostsNothing(t *testing.T) {
 	ctx := t.Context()
 	if n := testing.AllocsPerRun(100, func() {
 		in, leave := timing.Enter(ctx, "decode", "jpeg")

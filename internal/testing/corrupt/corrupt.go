@@ -22,7 +22,7 @@ type Harm struct {
 }
 
 // way damages the file at a path, which has the content b, and describes the damage.
-type way func(chance *rand.Rand, path string, b []byte) (what string, err error)
+type way func(random *rand.Rand, path string, b []byte) (what string, err error)
 
 const (
 	flips = 8 // parts of a file; one harm flips a bit in each
@@ -41,7 +41,7 @@ func Each(tb testing.TB, dir string) (all []Harm) {
 			continue
 		}
 		seen[kind] = true
-		ways := []way{garbage, folder, removed}
+		ways := []way{garbage, directory, removed}
 		if len(f.content) > 0 {
 			ways = append(ways, inParts(flips, flip)...)
 			ways = append(ways, inParts(cuts, cut)...)
@@ -54,15 +54,15 @@ func Each(tb testing.TB, dir string) (all []Harm) {
 }
 
 // Any does a random harm to a directory, and describes the damage.
-func Any(tb testing.TB, dir string, chance *rand.Rand) (what string) {
+func Any(tb testing.TB, dir string, random *rand.Rand) (what string) {
 	tb.Helper()
 	all := Each(tb, dir)
-	return all[chance.IntN(len(all))].Do(tb, dir, chance)
+	return all[random.IntN(len(all))].Do(tb, dir, random)
 }
 
 // Do damages one of the directory's files of the kind, and describes the damage. There
 // must be such a file.
-func (h Harm) Do(tb testing.TB, dir string, chance *rand.Rand) (what string) {
+func (h Harm) Do(tb testing.TB, dir string, random *rand.Rand) (what string) {
 	tb.Helper()
 	var names []string
 	now := Remember(tb, dir).files
@@ -74,9 +74,9 @@ func (h Harm) Do(tb testing.TB, dir string, chance *rand.Rand) (what string) {
 	if len(names) == 0 {
 		tb.Fatalf("%s has no file of the kind %s", dir, h.kind)
 	}
-	name := names[chance.IntN(len(names))]
+	name := names[random.IntN(len(names))]
 	path := filepath.Join(dir, name)
-	what, err := h.way(chance, path, bytes.Clone(now[name].content))
+	what, err := h.way(random, path, bytes.Clone(now[name].content))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -95,21 +95,21 @@ func kindOf(name string, mode os.FileMode) string {
 }
 
 // inParts returns a way for each part of a file.
-func inParts(parts int, do func(at int, chance *rand.Rand, path string, b []byte) (string, error)) (ways []way) {
+func inParts(parts int, do func(at int, random *rand.Rand, path string, b []byte) (string, error)) (ways []way) {
 	for part := range parts {
-		ways = append(ways, func(chance *rand.Rand, path string, b []byte) (string, error) {
+		ways = append(ways, func(random *rand.Rand, path string, b []byte) (string, error) {
 			if len(b) == 0 {
 				return "is empty", nil
 			}
 			from, to := len(b)*part/parts, len(b)*(part+1)/parts
-			return do(min(from+chance.IntN(max(1, to-from)), len(b)-1), chance, path, b)
+			return do(min(from+random.IntN(max(1, to-from)), len(b)-1), random, path, b)
 		})
 	}
 	return ways
 }
 
-func flip(at int, chance *rand.Rand, path string, b []byte) (string, error) {
-	b[at] ^= 1 << chance.IntN(8)
+func flip(at int, random *rand.Rand, path string, b []byte) (string, error) {
+	b[at] ^= 1 << random.IntN(8)
 	return fmt.Sprintf("a bit of byte %d of %d flipped", at, len(b)), write(path, b)
 }
 
@@ -117,14 +117,14 @@ func cut(at int, _ *rand.Rand, path string, b []byte) (string, error) {
 	return fmt.Sprintf("%d bytes cut to %d", len(b), at), write(path, b[:at])
 }
 
-func garbage(chance *rand.Rand, path string, b []byte) (string, error) {
+func garbage(random *rand.Rand, path string, b []byte) (string, error) {
 	for range 300 {
-		b = append(b, byte(chance.Uint32()))
+		b = append(b, byte(random.Uint32()))
 	}
 	return "garbage after it", write(path, b)
 }
 
-func folder(_ *rand.Rand, path string, _ []byte) (string, error) {
+func directory(_ *rand.Rand, path string, _ []byte) (string, error) {
 	return "a folder instead", errors.Join(os.Remove(path), os.Mkdir(path, 0o777))
 }
 

@@ -33,10 +33,10 @@ func TestEachHarmIsUndone(t *testing.T) {
 	if want := kinds*3 + full*(flips+cuts); len(all) != want {
 		t.Errorf("%d harms, want %d", len(all), want)
 	}
-	chance := rand.New(rand.NewPCG(1, 2))
+	random := rand.New(rand.NewPCG(1, 2))
 	flipped := map[int]bool{}
 	for _, h := range all {
-		what := h.Do(t, dir, chance)
+		what := h.Do(t, dir, random)
 		name, _, _ := strings.Cut(what, ": ")
 		if kind := kindOf(name, before.files[name].mode); kind != h.kind {
 			t.Errorf("%s is %s, want %s", what, kind, h.kind)

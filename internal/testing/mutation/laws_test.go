@@ -46,15 +46,15 @@ const (
 
 var update = flag.Bool("update", false, "write docs/internals/guarantees.md anew")
 
-// folder splits the name of a test.
-func folder(test string) (dir, name string) {
+// directory splits the name of a test.
+func directory(test string) (dir, name string) {
 	at := strings.LastIndex(test, ".")
 	return test[:at], test[at+1:]
 }
 
 // named returns the displayed name of a test, with its package instead of the directory.
 func named(test string) string {
-	dir, name := folder(test)
+	dir, name := directory(test)
 	if dir == "" {
 		dir = "larder"
 	}
@@ -195,9 +195,9 @@ func TestTables(t *testing.T) {
 				t.Errorf("law %d: the edit %q has no test", i+1, m.change)
 				continue
 			}
-			dir, _ := folder(m.tests[0])
+			dir, _ := directory(m.tests[0])
 			for _, test := range m.tests {
-				if other, _ := folder(test); l.shows[test] == "" || other != dir {
+				if other, _ := directory(test); l.shows[test] == "" || other != dir {
 					t.Errorf("law %d: %s is not described, or not in %q (%s)", i+1, test, dir, m.change)
 				}
 			}

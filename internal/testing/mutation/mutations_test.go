@@ -42,7 +42,7 @@ func TestMutations(t *testing.T) {
 	for i, l := range laws {
 		for _, m := range l.mutations {
 			edits = append(edits, edit{fmt.Sprintf("law%d/%s", i+1, strings.ReplaceAll(m.change, " ", "_")), m})
-			dir, _ := folder(m.tests[0])
+			dir, _ := directory(m.tests[0])
 			for _, test := range m.tests {
 				if !slices.Contains(passing[dir], test) {
 					passing[dir] = append(passing[dir], test)
@@ -80,7 +80,7 @@ func TestMutations(t *testing.T) {
 	}
 	for _, e := range edits {
 		run(e.name, func(t *testing.T) {
-			dir, _ := folder(e.tests[0])
+			dir, _ := directory(e.tests[0])
 			b := build(t, dir, &e.mutation)
 			for _, test := range e.tests {
 				switch out, err := b.run(t, test); {
@@ -144,7 +144,7 @@ func overlay(t *testing.T, tmp string, m mutation) string {
 // the test exists and passes.
 func (b binary) run(t *testing.T, test string) (out string, err error) {
 	t.Helper()
-	_, name := folder(test)
+	_, name := directory(test)
 	cmd := exec.CommandContext(t.Context(), b.path, "-test.v", "-test.short", "-test.timeout=60s", "-test.run=^"+name+"$")
 	cmd.Dir = b.dir
 	// Tests begin with the same draws each time. Property tests make at least as many

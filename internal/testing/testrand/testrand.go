@@ -31,9 +31,9 @@ func Rounds(some, all int) int {
 	return some
 }
 
-// Chance returns random numbers with a different seed each time. The test logs the seed,
+// New returns random numbers with a different seed each time. The test logs the seed,
 // which LARDER_SEED sets to repeat a run; CI sets it from the commit.
-func Chance(tb testing.TB) *rand.Rand {
+func New(tb testing.TB) *rand.Rand {
 	tb.Helper()
 	seed := rand.Uint64()
 	if given := os.Getenv("LARDER_SEED"); given != "" {
@@ -52,7 +52,7 @@ func Some(tb testing.TB, n, every int) (list []int) {
 	tb.Helper()
 	first, step := 0, 1
 	if !All() {
-		first, step = Chance(tb).IntN(min(every, n)), every
+		first, step = New(tb).IntN(min(every, n)), every
 	}
 	for i := first; i < n; i += step {
 		list = append(list, i)

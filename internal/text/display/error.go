@@ -48,13 +48,13 @@ func ofFile(err error) (text string) {
 			path = e.Old
 		}
 	}
-	if errors.Is(err, fs.ErrNotExist) && !isFolder(filepath.Dir(path)) {
+	if errors.Is(err, fs.ErrNotExist) && !isDir(filepath.Dir(path)) {
 		return "no directory " + Name(filepath.Dir(path)) // also for a file to be created
 	}
 	if errors.Is(err, fs.ErrNotExist) && op == "mkdir" {
 		return Name(path) + " cannot be made there"
 	}
-	if errors.Is(err, fs.ErrExist) && isFolder(path) && op == "rename" {
+	if errors.Is(err, fs.ErrExist) && isDir(path) && op == "rename" {
 		return Name(path) + " is a directory, not a file"
 	}
 	return why(Name(path), err)
@@ -63,7 +63,7 @@ func ofFile(err error) (text string) {
 // temporary matches the temporary name of a file that is renamed when complete.
 var temporary = regexp.MustCompile(`\.([^/\\]+)\.larder-\d+`)
 
-func isFolder(path string) bool {
+func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }

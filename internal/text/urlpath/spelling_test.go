@@ -38,14 +38,14 @@ func TestSpelled(t *testing.T) {
 // TestWithin checks that a directory contains URLs that begin with its name and a slash.
 func TestWithin(t *testing.T) {
 	for _, c := range []struct {
-		file, folder string
-		want         bool
+		file, dir string
+		want      bool
 	}{
 		{"s3://b/a/c", "s3://b/a", true}, {"s3://b/a", "s3://b/a", true}, {"s3://b/a", "s3://b", true},
 		{"s3://b/ab", "s3://b/a", false}, {"s3://b/a", "s3://b/a/c", false}, {"s3://bc", "s3://b", false},
 	} {
-		if got := urlpath.Within(c.file, c.folder); got != c.want {
-			t.Errorf("%s in %s: %v", c.file, c.folder, got)
+		if got := urlpath.Within(c.file, c.dir); got != c.want {
+			t.Errorf("%s in %s: %v", c.file, c.dir, got)
 		}
 	}
 }

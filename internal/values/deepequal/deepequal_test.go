@@ -65,9 +65,9 @@ func TestSumSeesEachWrite(t *testing.T) {
 		self   *outer
 		f      func()
 		texts  []string
-		room   []int
+		buffer []int
 	}
-	o := &outer{room: make([]int, 1, 4), hidden: map[string]*inner{"a": {[]int{1, 2}}, "b": {}}, box: []*inner{{[]int{3}}}, texts: []string{"x"}}
+	o := &outer{buffer: make([]int, 1, 4), hidden: map[string]*inner{"a": {[]int{1, 2}}, "b": {}}, box: []*inner{{[]int{3}}}, texts: []string{"x"}}
 	o.self = o
 	for i := range 100 {
 		o.hidden[string(rune('c'+i))] = &inner{}
@@ -83,7 +83,7 @@ func TestSumSeesEachWrite(t *testing.T) {
 	before := sum()
 	for i, write := range []func(){
 		func() { o.hidden["a"].list[1]++ },
-		func() { _ = append(o.room[:1], 7) },
+		func() { _ = append(o.buffer[:1], 7) },
 		func() { o.hidden["new"] = nil },
 		func() { delete(o.hidden, "b") },
 		func() { o.box.([]*inner)[0].list[0]++ },

@@ -8,17 +8,17 @@ import (
 
 // Results of calls during the initialisation of this test's package.
 var (
-	early  = executable.Started()
-	inInit bool
-	beside bool
-	deep   bool
+	early    = executable.Started()
+	inInit   bool
+	adjacent bool
+	deep     bool
 )
 
 func init() {
 	inInit = executable.Started()
 	done := make(chan bool)
 	go func() { done <- executable.Started() }()
-	beside = <-done
+	adjacent = <-done
 	deep = below(300)
 }
 
@@ -32,8 +32,8 @@ func below(n int) bool {
 // TestStarted checks that during init functions the program has not started, for any
 // caller.
 func TestStarted(t *testing.T) {
-	if early || inInit || beside || deep {
-		t.Errorf("before main: %v, %v, %v, %v", early, inInit, beside, deep)
+	if early || inInit || adjacent || deep {
+		t.Errorf("before main: %v, %v, %v, %v", early, inInit, adjacent, deep)
 	}
 	if !executable.Started() {
 		t.Error("not started in a test")

@@ -30,11 +30,11 @@ func alongFast(to []byte, row []int32, c columns) (ok bool) {
 
 // doubled returns the weights of all taps, each twice, padded with 0 to the same even
 // number. It is nil if there is no vector code.
-func doubled(all []taps, most int, room *[]int64) []int64 {
+func doubled(all []taps, most int, buffer *[]int64) []int64 {
 	if !fast {
 		return nil
 	}
-	twice := sized(room, 2*most*len(all))
+	twice := sized(buffer, 2*most*len(all))
 	clear(twice)
 	for i, t := range all {
 		to := twice[2*most*i:]

@@ -41,8 +41,8 @@ func Scale(to, from Pixels, kind Kind, k *draw.Kernel) {
 		Colour: {4, 3, downColours, alongColours},
 		Alpha:  {4, 8, downAlpha, alongAlpha},
 	}[kind]
-	r := rooms.Get().(*room)
-	defer rooms.Put(r)
+	r := buffers.Get().(*buffer)
+	defer buffers.Put(r)
 	n := from.Size.X * s.bytes
 	columns := columnsOf(r.across.weigh(k, to.Size.X, from.Size.X), kind, &r.twice)
 	row, sums := sized(&r.row, n+columns.most*s.bytes)[:n], sized(&r.sums, (n+7)/8*s.sums)
@@ -52,15 +52,15 @@ func Scale(to, from Pixels, kind Kind, k *draw.Kernel) {
 	}
 }
 
-// A room holds scratch memory, which is reused. All of it is written before it is read,
+// A buffer holds scratch memory, which is reused. All of it is written before it is read,
 // except for values with weight 0.
-type room struct {
+type buffer struct {
 	across, down weights
 	row          []int32
 	sums, twice  []int64
 }
 
-var rooms = sync.Pool{New: func() any { return new(room) }}
+var buffers = sync.Pool{New: func() any { return new(buffer) }}
 
 // sized returns n elements with arbitrary content.
 func sized[T any](have *[]T, n int) []T {

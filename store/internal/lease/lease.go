@@ -16,9 +16,9 @@ type Table struct {
 
 // A slot exists while a caller holds or waits for its key.
 type slot struct {
-	held  chan struct{} // full while the key is leased; nil until a second caller wants it
-	lent  bool          // leased without waiting, without held
-	users int
+	held   chan struct{} // full while the key is leased; nil until a second caller wants it
+	leased bool          // leased without waiting, without held
+	users  int
 } // guarded by Table.mu, except the contents of held
 
 // Acquire leases k to the caller; while another caller holds it, Acquire waits until ctx
@@ -42,29 +42,29 @@ func (t *Table) Acquire(ctx context.Context, k key.Key) (release func(), err err
 
 // TryAcquire leases to the caller those of the keys that no caller holds or waits for. It
 // does not wait. The returned release ends these leases.
-func (t *Table) TryAcquire(keys []key.Key) (lent []bool, release func()) {
+func (t *Table) TryAcquire(keys []key.Key) (leased []bool, release func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.slots == nil {
 		t.slots = make(map[key.Key]*slot, len(keys))
 	}
-	lent = make([]bool, len(keys))
-	room := make([]slot, len(keys))
+	leased = make([]bool, len(keys))
+	buffer := make([]slot, len(keys))
 	for i, k := range keys {
 		if t.slots[k] == nil {
-			room[i] = slot{lent: true, users: 1}
-			t.slots[k], lent[i] = &room[i], true
+			buffer[i] = slot{leased: true, users: 1}
+			t.slots[k], leased[i] = &buffer[i], true
 		}
 	}
-	return lent, sync.OnceFunc(func() { t.leaveAll(keys, lent) })
+	return leased, sync.OnceFunc(func() { t.leaveAll(keys, leased) })
 }
 
-// leaveAll ends the leases of the keys that lent marks.
-func (t *Table) leaveAll(keys []key.Key, lent []bool) {
+// leaveAll ends the leases of the keys that leased marks.
+func (t *Table) leaveAll(keys []key.Key, leased []bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i, k := range keys {
-		if !lent[i] {
+		if !leased[i] {
 			continue
 		}
 		s := t.slots[k]
@@ -90,7 +90,7 @@ func (t *Table) enter(k key.Key) *slot {
 	}
 	if s.held == nil {
 		s.held = make(chan struct{}, 1)
-		if s.lent {
+		if s.leased {
 			s.held <- struct{}{}
 		}
 	}

@@ -63,15 +63,15 @@ func TestCancelledWaiterLeaves(t *testing.T) {
 	})
 }
 
-// TestKeysLentAtOnceAreWaitedFor checks that a caller waits for a key leased with others, and that all are free after
+// TestKeysBorrowedAtOnceAreWaitedFor checks that a caller waits for a key leased with others, and that all are free after
 // the release.
-func TestKeysLentAtOnceAreWaitedFor(t *testing.T) {
+func TestKeysBorrowedAtOnceAreWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var table Table
 		a, b := key.Key{1}, key.Key{2}
-		lent, release := table.TryAcquire([]key.Key{a, b})
-		if !lent[0] || !lent[1] {
-			t.Fatalf("of two free keys %v are lent", lent)
+		leased, release := table.TryAcquire([]key.Key{a, b})
+		if !leased[0] || !leased[1] {
+			t.Fatalf("of two free keys %v are lent", leased)
 		}
 		start, waited := time.Now(), make(chan time.Duration, 2)
 		for range 2 {
@@ -87,8 +87,8 @@ func TestKeysLentAtOnceAreWaitedFor(t *testing.T) {
 			}()
 		}
 		synctest.Wait()
-		if lent, _ := table.TryAcquire([]key.Key{a, b}); lent[0] || lent[1] {
-			t.Errorf("%v are lent again", lent)
+		if leased, _ := table.TryAcquire([]key.Key{a, b}); leased[0] || leased[1] {
+			t.Errorf("%v are lent again", leased)
 		}
 		<-time.After(time.Second)
 		release()

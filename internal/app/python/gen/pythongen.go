@@ -230,11 +230,11 @@ func (f *file) method(c *component.Component) {
 
 // signature writes a function up to its docstring.
 func (f *file) signature(indent int, name, self, returns string, c *component.Component) {
-	who := string(c.Kind) + " " + c.Name
+	owner := string(c.Kind) + " " + c.Name
 	if other, ok := f.taken[self+name]; ok {
-		panic(fmt.Sprintf("pythongen: %s and %s would both be %s in Python", other, who, name))
+		panic(fmt.Sprintf("pythongen: %s and %s would both be %s in Python", other, owner, name))
 	}
-	f.taken[self+name] = who
+	f.taken[self+name] = owner
 	f.line(indent, "def %s(", name)
 	if self != "" {
 		f.line(indent+1, "%s,", self)

@@ -287,13 +287,13 @@ func TestCredentials(t *testing.T) {
 		t.Errorf("status %d: %s", r.status, r.body)
 	}
 	_ = b.h.o.Larder.Close()
-	kept := 0
+	cached := 0
 	err := filepath.WalkDir(b.dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
 		content, err := os.ReadFile(path)
-		kept += bytes.Count(content, []byte("m-001"))
+		cached += bytes.Count(content, []byte("m-001"))
 		for _, secret := range []string{"secret", "sk-", "the text itself", "another text"} {
 			if bytes.Contains(content, []byte(secret)) {
 				t.Errorf("%s has %q", path, secret)
@@ -301,8 +301,8 @@ func TestCredentials(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil || kept == 0 {
-		t.Errorf("%v; %d records found", err, kept)
+	if err != nil || cached == 0 {
+		t.Errorf("%v; %d records found", err, cached)
 	}
 	if log := b.log.String(); strings.Contains(log, "secret") || strings.Contains(log, "text") {
 		t.Error(log)

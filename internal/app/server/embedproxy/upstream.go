@@ -59,11 +59,11 @@ func newUpstream(base string, o Options, m *metrics) *upstream {
 }
 
 // embed requests the vectors of some inputs of a request.
-func (u *upstream) embed(ctx context.Context, q *request, inputs []input, who http.Header) ([]Embedding, usage, error) {
+func (u *upstream) embed(ctx context.Context, q *request, inputs []input, credentials http.Header) ([]Embedding, usage, error) {
 	format := u.format.Load()
-	body, err := u.persist(ctx, q.body(inputs, format != formatFloat), len(inputs), who)
+	body, err := u.persist(ctx, q.body(inputs, format != formatFloat), len(inputs), credentials)
 	if refused, ok := errors.AsType[*upstreamError](err); ok && format == formatUnknown && (refused.status == http.StatusBadRequest || refused.status == http.StatusUnprocessableEntity) {
-		if body, err = u.persist(ctx, q.body(inputs, false), len(inputs), who); err == nil {
+		if body, err = u.persist(ctx, q.body(inputs, false), len(inputs), credentials); err == nil {
 			u.format.Store(formatFloat)
 		}
 	} else if err == nil {
@@ -83,9 +83,9 @@ func (u *upstream) embed(ctx context.Context, q *request, inputs []input, who ht
 // persist posts a body. It retries if the upstream certainly did not process the
 // request, or reports a failure. It does not retry after a timeout, because the
 // upstream may have computed and charged for the answer.
-func (u *upstream) persist(ctx context.Context, body []byte, n int, who http.Header) ([]byte, error) {
+func (u *upstream) persist(ctx context.Context, body []byte, n int, credentials http.Header) ([]byte, error) {
 	for try := 0; ; try++ {
-		answer, err := u.post(ctx, body, n, who)
+		answer, err := u.post(ctx, body, n, credentials)
 		if err == nil || try >= u.o.Retries {
 			return answer, err
 		}
@@ -138,7 +138,7 @@ func retryAfter(h http.Header) time.Duration {
 }
 
 // post makes one call when a slot is free.
-func (u *upstream) post(ctx context.Context, body []byte, n int, who http.Header) ([]byte, error) {
+func (u *upstream) post(ctx context.Context, body []byte, n int, credentials http.Header) ([]byte, error) {
 	select {
 	case u.slots <- struct{}{}:
 		defer func() { <-u.slots }()
@@ -151,7 +151,7 @@ func (u *upstream) post(ctx context.Context, body []byte, n int, who http.Header
 	u.metrics.calls.Add(1)
 	u.metrics.sent.Add(int64(len(body)))
 	defer func() { u.metrics.asking.Add(int64(time.Since(began))) }()
-	a, err := u.do(ctx, http.MethodPost, "/embeddings", body, who, int64(n+1)*mostPerVector)
+	a, err := u.do(ctx, http.MethodPost, "/embeddings", body, credentials, int64(n+1)*mostPerVector)
 	if err == nil {
 		u.metrics.received.Add(int64(len(a.body)))
 		err = a.refusal()
@@ -171,12 +171,12 @@ type answer struct {
 }
 
 // do makes a call and reads its answer, of at most most bytes.
-func (u *upstream) do(ctx context.Context, method, path string, body []byte, who http.Header, most int64) (*answer, error) {
+func (u *upstream) do(ctx context.Context, method, path string, body []byte, credentials http.Header, most int64) (*answer, error) {
 	req, err := http.NewRequestWithContext(ctx, method, u.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, &requestError{http.StatusBadRequest, "the upstream has no such path"}
 	}
-	req.Header = who.Clone()
+	req.Header = credentials.Clone()
 	req.Header.Set("User-Agent", "larder")
 	if method == http.MethodPost {
 		req.Header.Set("Content-Type", "application/json")
@@ -233,10 +233,10 @@ func (a *answer) refusal() error {
 }
 
 // list requests the list of models.
-func (u *upstream) list(ctx context.Context, path string, who http.Header) (*answer, error) {
+func (u *upstream) list(ctx context.Context, path string, credentials http.Header) (*answer, error) {
 	ctx, cancel := u.patience(ctx)
 	defer cancel()
-	a, err := u.do(ctx, http.MethodGet, path, nil, who, mostModels)
+	a, err := u.do(ctx, http.MethodGet, path, nil, credentials, mostModels)
 	if err == nil {
 		err = a.refusal()
 	}

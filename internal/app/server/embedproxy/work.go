@@ -18,7 +18,7 @@ import (
 type work struct {
 	*Handler
 	request *request
-	who     http.Header
+	headers http.Header
 	calls   []larder.Call[Embedding]   // one for each distinct input
 	inputs  []input                    // of these
 	at      []int                      // index of the call of each input of the request
@@ -35,12 +35,12 @@ const mostRounds = 8
 // errAlone is the result of a call that must be made in a batch.
 var errAlone = errors.New("it is asked for with others")
 
-func (h *Handler) newWork(q *request, who http.Header) (*work, error) {
+func (h *Handler) newWork(q *request, credentials http.Header) (*work, error) {
 	op, err := q.op(&h.o)
 	if err != nil {
 		return nil, err
 	}
-	w := &work{Handler: h, request: q, who: who, at: make([]int, len(q.inputs)), asked: map[int]bool{}}
+	w := &work{Handler: h, request: q, headers: credentials, at: make([]int, len(q.inputs)), asked: map[int]bool{}}
 	seen := map[key.Key]int{}
 	for i, in := range q.inputs {
 		a := op.Action(key.Input{Name: "input", Kind: in.kind, Ref: key.Content(key.DigestOf([]byte(in.text)))})
@@ -169,7 +169,7 @@ func (w *work) make(ctx context.Context, calls []int) error {
 			case round < mostRounds && w.ofOthers(errs[i]):
 				again = append(again, at)
 			default:
-				return w.told(errs[i])
+				return w.reported(errs[i])
 			}
 		}
 		if len(again) == 0 {
@@ -193,9 +193,9 @@ func (w *work) ofOthers(err error) bool {
 	return ok && refused.status < http.StatusInternalServerError
 }
 
-// told returns the error for the client. It hides the upstream's message to another
+// reported returns the error for the client. It hides the upstream's message to another
 // client.
-func (w *work) told(err error) error {
+func (w *work) reported(err error) error {
 	if errors.Is(err, errAlone) {
 		return &requestError{http.StatusServiceUnavailable, "others ask for the same inputs and fail again and again: try again"}
 	}
@@ -215,7 +215,7 @@ func (w *work) ask(ctx context.Context, calls []int) ([]Embedding, error) {
 	for i, at := range calls {
 		inputs[i] = w.inputs[at]
 	}
-	all, used, err := w.upstream.embed(ctx, w.request, inputs, w.who)
+	all, used, err := w.upstream.embed(ctx, w.request, inputs, w.headers)
 	if err != nil {
 		return nil, &callError{w, err}
 	}

@@ -153,13 +153,13 @@ def _written(dataset: MapStyle) -> str:
         pickled = pickle.dumps(start) + pickle.dumps(dataset)
     except Exception as error:
         raise TypeError(f"worker processes get the dataset as a pickle, and {error}") from error
-    folder = tempfile.mkdtemp(prefix="dataset-", dir=os.path.dirname(server.address(None).socket))
+    directory = tempfile.mkdtemp(prefix="dataset-", dir=os.path.dirname(server.address(None).socket))
     for name, content in {"row.jsonl": json.dumps({}).encode() + b"\n", samples.FILE: pickled}.items():
-        with open(os.open(os.path.join(folder, name), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        with open(os.open(os.path.join(directory, name), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(content)
-    return folder
+    return directory
 
 
-def _remove(folder: str, process: int) -> None:
+def _remove(directory: str, process: int) -> None:
     if os.getpid() == process:  # not in a forked child
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(directory, ignore_errors=True)

@@ -21,7 +21,7 @@ def available() -> bool:
     return bool(torch.cuda.is_available())
 
 
-def room(size: int) -> Any:
+def space(size: int) -> Any:
     """Return page-locked memory of a given size.
 
     It belongs to torch, which knows when copies from it have ended.

@@ -23,7 +23,7 @@ class RemoteConnection(Connection):
     stream: RemoteStream
 
     def __init__(self, remote: Remote, id: str, tensors: Tensors, pin: bool, copy_bytes: bool) -> None:
-        super().__init__(RemoteStream(remote, pinned.room if pin else bytearray), tensors, copy_bytes)
+        super().__init__(RemoteStream(remote, pinned.space if pin else bytearray), tensors, copy_bytes)
         self._open: dict[str, Any] = {}
         self._id = id  # of what was open before
 

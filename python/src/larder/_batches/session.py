@@ -124,7 +124,7 @@ class Session:
         else:
             self._address = server.address(self.cache)
             connection = LocalConnection(
-                server.connect(self._address, meanwhile=tensors.load), tensors, pin, self._copy, copy
+                server.connect(self._address, during=tensors.load), tensors, pin, self._copy, copy
             )
         self.connection = connection
         self.opened = connection.open(self.request)

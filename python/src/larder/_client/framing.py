@@ -46,9 +46,9 @@ class Stream:
     One thread at a time uses it.
     """
 
-    def __init__(self, connection: socket.socket, room: int = _FIRST_BUFFER) -> None:
+    def __init__(self, connection: socket.socket, space: int = _FIRST_BUFFER) -> None:
         self.socket = connection
-        self.buffer = bytearray(room)
+        self.buffer = bytearray(space)
         self.whole = True
         """Whether everything received was handled: True while waiting for a frame."""
         self.view = memoryview(self.buffer)
@@ -211,8 +211,8 @@ class Stream:
         return True
 
     def _receive_descriptors(self, into: list[int]) -> int:
-        room = len(self.buffer) - self._end
-        data, fds, _, _ = socket.recv_fds(self.socket, room, 4, _AT_ONCE | _CLOSED_ON_EXEC)
+        space = len(self.buffer) - self._end
+        data, fds, _, _ = socket.recv_fds(self.socket, space, 4, _AT_ONCE | _CLOSED_ON_EXEC)
         for fd in fds:
             os.set_inheritable(fd, False)
         into.extend(fds)

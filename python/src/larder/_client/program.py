@@ -100,24 +100,24 @@ def _extracted(archive: str) -> str | None:
             if not members:
                 return None
             copies = os.path.join(private(os.path.join(_user_cache(), "larder-programs"), "set LARDER_BIN"), of)
-            folder = os.path.join(copies, "-".join(sorted(f"{m.CRC:08x}" for m in members)))
-            if not os.path.isdir(folder):
-                _copy(files, members, folder)
+            directory = os.path.join(copies, "-".join(sorted(f"{m.CRC:08x}" for m in members)))
+            if not os.path.isdir(directory):
+                _copy(files, members, directory)
     except (OSError, zipfile.BadZipFile) as error:
         raise ServerError(
             f"program larder: {archive} has it, and it cannot be copied: {error}; set LARDER_BIN"
         ) from None
-    program = os.path.join(folder, _NAME)
+    program = os.path.join(directory, _NAME)
     if not _is_program(program):
         raise ServerError(f"program larder: {program} cannot be executed there; set LARDER_BIN")
     return program
 
 
-def _copy(files: ZipFile, members: list[ZipInfo], folder: str) -> None:
+def _copy(files: ZipFile, members: list[ZipInfo], directory: str) -> None:
     """Create a directory with files atomically, and remove those of earlier versions of their archive."""
     import tempfile
 
-    copies = os.path.dirname(folder)
+    copies = os.path.dirname(directory)
     os.makedirs(copies, mode=0o700, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=copies, prefix=".", ignore_cleanup_errors=True) as made:
         whole = os.path.join(made, "of")
@@ -128,26 +128,26 @@ def _copy(files: ZipFile, members: list[ZipInfo], folder: str) -> None:
                 shutil.copyfileobj(content, file)
             os.chmod(path, 0o700)
         try:
-            os.rename(whole, folder)
+            os.rename(whole, directory)
         except OSError:
-            if not os.path.isdir(folder):  # another process was faster
+            if not os.path.isdir(directory):  # another process was faster
                 raise
     for name in os.listdir(copies):
-        if not name.startswith(".") and name != os.path.basename(folder):
+        if not name.startswith(".") and name != os.path.basename(directory):
             shutil.rmtree(os.path.join(copies, name), ignore_errors=True)
 
 
-def private(folder: str, fix: str) -> str:
+def private(directory: str, fix: str) -> str:
     """Return the absolute path of a directory of this user only, created if it is missing."""
-    folder = os.path.abspath(folder)
+    directory = os.path.abspath(directory)
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        seen = os.lstat(folder)
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+        seen = os.lstat(directory)
     except OSError as error:
-        raise ServerError(f"directory {folder}: {error}; {fix}") from error
+        raise ServerError(f"directory {directory}: {error}; {fix}") from error
     if not stat.S_ISDIR(seen.st_mode) or seen.st_uid != os.getuid():
-        raise ServerError(f"{folder} is not a directory of yours; {fix}")
-    return folder
+        raise ServerError(f"{directory} is not a directory of yours; {fix}")
+    return directory
 
 
 def default_cache() -> str:
@@ -163,14 +163,14 @@ def default_cache() -> str:
 
 def _user_cache() -> str:
     if sys.platform == "win32":
-        folder = os.environ.get("LOCALAPPDATA", "")
+        directory = os.environ.get("LOCALAPPDATA", "")
     elif sys.platform == "darwin":
-        folder = _below_home("Library", "Caches")
+        directory = _below_home("Library", "Caches")
     else:
-        folder = os.environ.get("XDG_CACHE_HOME", "") or _below_home(".cache")
-    if not folder or not os.path.isabs(folder):
+        directory = os.environ.get("XDG_CACHE_HOME", "") or _below_home(".cache")
+    if not directory or not os.path.isabs(directory):
         raise ServerError("the user's cache directory is not known; set LARDER_CACHE, or give cache_dir=")
-    return folder
+    return directory
 
 
 def _below_home(*names: str) -> str:

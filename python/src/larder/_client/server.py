@@ -59,8 +59,8 @@ class Address:
 def address(cache: str | os.PathLike[str] | None) -> Address:
     """Return the address of the server of a cache directory; None is the default directory."""
     program = os.path.realpath(find())
-    folder = os.path.realpath(os.fspath(cache) if cache is not None else default_cache())
-    return Address(program, folder, os.path.join(_runtime_folder(), _name(program, folder) + ".sock"))
+    directory = os.path.realpath(os.fspath(cache) if cache is not None else default_cache())
+    return Address(program, directory, os.path.join(_runtime_folder(), _name(program, directory) + ".sock"))
 
 
 def _name(program: str, cache: str) -> str:
@@ -73,13 +73,13 @@ def _name(program: str, cache: str) -> str:
 def _runtime_folder() -> str:
     """Return the user's own directory for sockets, created if it is missing."""
     base = os.environ.get("XDG_RUNTIME_DIR")
-    folder = os.path.join(base, "larder") if base else ""
-    if not folder:
-        folder = os.path.join(os.environ.get("TMPDIR") or "/tmp", f"larder-{os.getuid()}")
-    return private(folder, "set XDG_RUNTIME_DIR")
+    directory = os.path.join(base, "larder") if base else ""
+    if not directory:
+        directory = os.path.join(os.environ.get("TMPDIR") or "/tmp", f"larder-{os.getuid()}")
+    return private(directory, "set XDG_RUNTIME_DIR")
 
 
-def connect(at: Address, meanwhile: Callable[[], None]) -> socket.socket:
+def connect(at: Address, during: Callable[[], None]) -> socket.socket:
     """Return a connection to the server, which is started if no process listens.
 
     `meanwhile` is called while the server starts, for slow work that is needed anyway.
@@ -88,7 +88,7 @@ def connect(at: Address, meanwhile: Callable[[], None]) -> socket.socket:
     if found is not None:
         return found
     process, started, killed, ended = _start(at), time.monotonic(), 0, 0
-    meanwhile()
+    during()
     for _ in _pauses(PATIENCE):
         found = _try(at)
         if found is not None:

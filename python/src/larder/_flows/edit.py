@@ -189,7 +189,7 @@ class GraphEditor(Generic[N, F]):
             except (KeyError, TypeError) as error:
                 raise ValueError(f"node {n.name}: {error.args[0]}") from error
             nodes[id(n)] = made(
-                self._node, n.kind, n.component, reads, dict(n.params), dict(n.options), n.name, self._of.folder
+                self._node, n.kind, n.component, reads, dict(n.params), dict(n.options), n.name, self._of.directory
             )
         return nodes
 

@@ -45,15 +45,15 @@ def parameters(function: Callable[..., Any], given: dict[str, Any]) -> dict[str,
 
     Raises TypeError for a function that another process cannot import.
     """
-    folders: list[str] = []
-    named = {"function": _named(function, folders), **given}
+    directories: list[str] = []
+    named = {"function": _named(function, directories), **given}
     if callable(given.get("setup")):
-        named["setup"] = _named(given["setup"], folders)
-    path = [*dict.fromkeys(folders), *(given.get("path") or [])]
+        named["setup"] = _named(given["setup"], directories)
+    path = [*dict.fromkeys(directories), *(given.get("path") or [])]
     return {**named, "path": path} if path else named
 
 
-def _named(function: Callable[..., Any], folders: list[str]) -> str:
+def _named(function: Callable[..., Any], directories: list[str]) -> str:
     """Return the name by which a function is imported, and add the directory of its module."""
     name = getattr(function, "__qualname__", None)
     module = getattr(function, "__module__", None)
@@ -74,9 +74,9 @@ def _named(function: Callable[..., Any], folders: list[str]) -> str:
                 f"{name} was typed in, and is in no file that another process can import; write it into a module"
             )
         return f"{os.path.abspath(file)}:{name}"
-    folder = _folder(module)
-    if folder is not None:
-        folders.append(folder)
+    directory = _folder(module)
+    if directory is not None:
+        directories.append(directory)
     return f"{module}:{name}"
 
 
@@ -86,5 +86,5 @@ def _folder(module: str) -> str | None:
     file = getattr(first, "__file__", None)
     if not isinstance(file, str) or _worker.installed(file):
         return None
-    folder = os.path.dirname(os.path.abspath(file))
-    return os.path.dirname(folder) if hasattr(first, "__path__") else folder
+    directory = os.path.dirname(os.path.abspath(file))
+    return os.path.dirname(directory) if hasattr(first, "__path__") else directory

@@ -127,29 +127,29 @@ def made(
     values: dict[str, Value],
     own: dict[str, Value],
     name: str | None,
-    folder: str | None,
+    directory: str | None,
 ) -> N:
     """Create a node from values that were already checked."""
     if inputs:
-        folder = _one_folder(inputs)
+        directory = _one_folder(inputs)
     digest = hashlib.blake2b(digest_size=16)
-    parts = kind, component, sorted(values.items(), key=_first), sorted(own.items(), key=_first), name, folder
+    parts = kind, component, sorted(values.items(), key=_first), sorted(own.items(), key=_first), name, directory
     digest.update(repr(parts).encode())
     for other in inputs:
         digest.update(repr((other._digest, other._output)).encode())
     several, outputs = _puts_out(kind, component, inputs, values)
-    return cls(kind, component, inputs, values, own, name, digest.digest(), several, outputs, _folder=folder)
+    return cls(kind, component, inputs, values, own, name, digest.digest(), several, outputs, _folder=directory)
 
 
 def _one_folder(nodes: tuple[GraphNode, ...]) -> str | None:
     """Return the base directory of the paths of nodes; None for the current directory."""
-    folders = dict.fromkeys(node._folder for node in nodes)
-    if len(folders) > 1:
-        said = " and ".join("the current one" if f is None else f for f in folders)
+    directories = dict.fromkeys(node._folder for node in nodes)
+    if len(directories) > 1:
+        said = " and ".join("the current one" if f is None else f for f in directories)
         raise ValueError(
             f"nodes of flows of several directories cannot be one flow: {said}; change to the directory of the file"
         )
-    return next(iter(folders))
+    return next(iter(directories))
 
 
 def _first(entry: tuple[str, Value]) -> str:
@@ -205,13 +205,13 @@ class Graph(Generic[N]):
         self._top: dict[str, Value] = {"defaults": own, "limits": plain(limits or {}, "limits")}
         self._nodes = _named_nodes(self._ends)
         self._as_file = False  # the ends that a flow file would run are run
-        self.folder = _one_folder(self._ends)
+        self.directory = _one_folder(self._ends)
         """The base of relative paths, for a flow that was read from another directory; None for the current one."""
 
     @property
     def file(self) -> str:
         """The path of the flow file that this flow would be."""
-        return os.path.join(self.folder or "", f"{self.name}.yaml")
+        return os.path.join(self.directory or "", f"{self.name}.yaml")
 
     @property
     def nodes(self) -> dict[str, N]:

@@ -39,12 +39,12 @@ def read_flow(
     given = [f"--set={name}={variable(name, value)}" for name, value in values.items()]
     given += [f"--profile={profile}"] if profile is not None else []
     said = json.loads(ask([os.path.join(".", path), "--json", *given]))
-    folder = os.path.abspath(os.path.dirname(path))
+    directory = os.path.abspath(os.path.dirname(path))
     for use in said.get("epoch", ()):
         _put(said, use["at"], Var(use["text"], {"epoch": plain(said["vars"]["epoch"], "variable epoch")}))
     nodes: dict[str, Node] = {}
     for name, node in _ordered(said["nodes"]):
-        nodes[name] = _node(name, node, nodes, None if folder == os.getcwd() else folder)
+        nodes[name] = _node(name, node, nodes, None if directory == os.getcwd() else directory)
     name = os.path.splitext(os.path.basename(path))[0]
     return Flow._of_file(nodes, name, said.get("limits", {}))
 
@@ -56,7 +56,7 @@ def _put(said: Any, at: Sequence[str | int], value: Var) -> None:
     said[at[-1]] = value
 
 
-def _node(name: str, said: Mapping[str, Any], nodes: Mapping[str, Node], folder: str | None) -> Node:
+def _node(name: str, said: Mapping[str, Any], nodes: Mapping[str, Node], directory: str | None) -> Node:
     kind = next(k for k in ("source", "map", "op", "sink") if k in said)
     own = {k: plain(v, f"node {name}") for k, v in said.items() if k not in (kind, "from", "with")}
     params = {k: plain(v, f"node {name}: {k}") for k, v in said.get("with", {}).items()}
@@ -64,7 +64,7 @@ def _node(name: str, said: Mapping[str, Any], nodes: Mapping[str, Node], folder:
     for reference in _reads(said):
         other, _, output = reference.partition(".")
         reads.append(nodes[other][output] if output else nodes[other])
-    return made(Node, kind, said[kind], tuple(reads), params, own, name, folder)
+    return made(Node, kind, said[kind], tuple(reads), params, own, name, directory)
 
 
 def _reads(said: Mapping[str, Any]) -> list[str]:

@@ -146,8 +146,8 @@ class _Run:
         self._interrupted = False
 
     def result(self) -> Report:
-        with tempfile.TemporaryDirectory(prefix="larder-") as folder:
-            file = os.path.join(folder, "report.json")
+        with tempfile.TemporaryDirectory(prefix="larder-") as directory:
+            file = os.path.join(directory, "report.json")
             status = self._carry_out(file)
             report = _read(file)
         if self._interrupted:

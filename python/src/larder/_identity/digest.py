@@ -77,7 +77,7 @@ def encode(
     try:
         e.add(value)
     except Unkeyed as err:
-        raise ArgumentError(f"{name}{err.way} is {err.what}, which has no key: {err.cure}") from None
+        raise ArgumentError(f"{name}{err.way} is {err.what}, which has no key: {err.fix}") from None
     except RecursionError:
         raise ArgumentError(
             f"{name} is nested too deeply to have a key, or calls of the program are: "

@@ -91,8 +91,8 @@ def _file(module: object) -> str:
         return path
     if spec is None and said(module, "__name__") in sys.builtin_module_names:
         return "built-in"
-    folders = list(said(module, "__path__") or ())
-    return os.path.join(folders[0], "") if folders else ""
+    directories = list(said(module, "__path__") or ())
+    return os.path.join(directories[0], "") if directories else ""
 
 
 @lru_cache(4096)
@@ -114,25 +114,25 @@ def _of(name: str, path: str) -> Owner | None:
 def _elsewhere(path: str) -> Owner | None:
     """Return the distribution of a file installed into another directory, as by `pip install --target`."""
     for entry in sys.path:
-        folder = os.path.join(os.path.abspath(entry), "")
-        if path.startswith(folder) and _is_installed_into(folder):
-            return _distribution(folder, path[len(folder) :])
+        directory = os.path.join(os.path.abspath(entry), "")
+        if path.startswith(directory) and _is_installed_into(directory):
+            return _distribution(directory, path[len(directory) :])
     return None
 
 
 @lru_cache(1024)
-def _is_installed_into(folder: str) -> bool:
+def _is_installed_into(directory: str) -> bool:
     """Report whether an installer wrote into a directory, ignoring metadata of source directories."""
     try:
-        infos = [n for n in os.listdir(folder) if n.endswith(".dist-info")]
+        infos = [n for n in os.listdir(directory) if n.endswith(".dist-info")]
     except OSError:
         return False
-    return any(os.path.exists(os.path.join(folder, info, "INSTALLER")) for info in infos)
+    return any(os.path.exists(os.path.join(directory, info, "INSTALLER")) for info in infos)
 
 
-def _distribution(folder: str, below: str) -> Owner | None:
+def _distribution(directory: str, below: str) -> Owner | None:
     """Return the distribution of a file below a package directory, if its version identifies the file."""
-    owners = _owners(folder, _stem(below.split(os.sep)[0]))
+    owners = _owners(directory, _stem(below.split(os.sep)[0]))
     return owners.get(below) or owners.get(_top(below)) or _of_folder(owners, below)
 
 
@@ -154,20 +154,20 @@ def _top(below: str) -> str:
 
 
 @lru_cache(1024)
-def _owners(folder: str, stem: str) -> dict[str, Owner]:
+def _owners(directory: str, stem: str) -> dict[str, Owner]:
     """Return the owners of the files of a package, by path, and of the package as a whole."""
     found: dict[str, Owner] = {}
     try:
-        infos = [n for n in os.listdir(folder) if n.endswith((".dist-info", ".egg-info"))]
+        infos = [n for n in os.listdir(directory) if n.endswith((".dist-info", ".egg-info"))]
     except OSError:
         return found
     like = stem.lower().replace("_", "").replace("-", "")
     infos.sort(key=lambda n: (not n.lower().replace("_", "").replace("-", "").startswith(like), n))
     for info in infos:
         owner = None
-        for path in _listed(os.path.join(folder, info)):
+        for path in _listed(os.path.join(directory, info)):
             if path == stem or path.startswith((stem + "/", stem + ".")):
-                owner = owner or _described(folder, info)
+                owner = owner or _described(directory, info)
                 if owner is None:
                     break
                 found[path.replace("/", os.sep)] = owner
@@ -191,11 +191,11 @@ def _listed(info: str) -> list[str]:
     return []
 
 
-def _described(folder: str, info: str) -> Owner | None:
+def _described(directory: str, info: str) -> Owner | None:
     """Return the distribution, unless it was installed from a directory, so that its version says nothing."""
     from importlib.metadata import Distribution
 
-    distribution = Distribution.at(os.path.join(folder, info))
+    distribution = Distribution.at(os.path.join(directory, info))
     url = distribution.read_text("direct_url.json")
     if url is not None:
         try:

@@ -32,10 +32,10 @@ class Instruction(NamedTuple):
 @lru_cache(256)
 def instructions(code: CodeType) -> tuple[Instruction, ...]:
     """Return the instructions of code, cached because they are read several times per function."""
-    return tuple(_read(code) if sys.version_info[:2] in _KNOWN else told(code))
+    return tuple(_read(code) if sys.version_info[:2] in _KNOWN else reported(code))
 
 
-def told(code: CodeType) -> Iterator[Instruction]:
+def reported(code: CodeType) -> Iterator[Instruction]:
     """Yield the instructions of code as read by `dis`."""
     for op in dis.get_instructions(code):
         line = op.positions.lineno if op.positions is not None else None

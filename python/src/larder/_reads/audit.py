@@ -105,12 +105,12 @@ class Watch:
             self._look(self._chance)
         self._pardon.__exit__(None, None, None)
 
-    def _look(self, chance: Chance) -> None:
-        drawn = chance.drawn()
+    def _look(self, rng: Chance) -> None:
+        drawn = rng.drawn()
         for watch in (self, *self._above) if drawn else ():
             if not watch._draws:
                 watch.drawn = watch.drawn or drawn
-                watch._by = "it, or what ran beside it," if chance.accompanied() else "it"
+                watch._by = "it, or what ran beside it," if rng.accompanied() else "it"
 
     def so_far(self) -> str:
         """Return the same as `reason` for the time so far, while it is entered."""

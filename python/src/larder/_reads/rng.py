@@ -155,10 +155,10 @@ def _keep(generator: Any, state: Any) -> None:
 def _watch_numpy() -> None:
     module: Any = import_module("numpy.random.bit_generator")
     states: Any = import_module("numpy.random.mtrand")
-    ask, make, making = module.randbits, states._MT19937, threading.local()
+    ask, make, computing = module.randbits, states._MT19937, threading.local()
 
     def randbits(k: int) -> int:
-        if not getattr(making, "on", False) and not _is_of_others(sys._getframe(1)):
+        if not getattr(computing, "on", False) and not _is_of_others(sys._getframe(1)):
             _count(threading.get_ident())
         return int(ask(k))
 
@@ -166,11 +166,11 @@ def _watch_numpy() -> None:
         """Creates the generator of a RandomState, which asks for a seed and then uses the given one."""
 
         def __call__(cls) -> Any:
-            making.on = True
+            computing.on = True
             try:
                 generator = make()
             finally:
-                making.on = False
+                computing.on = False
             if not _is_of_others(sys._getframe(1)):
                 _keep(generator, None)
             return generator

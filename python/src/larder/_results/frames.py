@@ -130,12 +130,12 @@ def _zone(zone: Any) -> Any:
     return ("pytz", name)
 
 
-def _zone_of(kept: Any) -> Any:
-    if type(kept) is not tuple:
-        return kept
+def _zone_of(cached: Any) -> Any:
+    if type(cached) is not tuple:
+        return cached
     import pytz
 
-    return pytz.timezone(kept[1])
+    return pytz.timezone(cached[1])
 
 
 def _dates_parts(array: Any) -> tuple[Any, ...]:

@@ -72,7 +72,19 @@ def _way(steps: list[str]) -> str:
 class Writer:
     """Writes the tree of a value and its buffers."""
 
-    __slots__ = ("buffers", "bytes", "checking", "classes", "depth", "found", "kept", "memo", "orders", "texts", "tree")
+    __slots__ = (
+        "buffers",
+        "bytes",
+        "cached",
+        "checking",
+        "classes",
+        "depth",
+        "found",
+        "memo",
+        "orders",
+        "texts",
+        "tree",
+    )
 
     def __init__(self) -> None:
         self.tree = bytearray(HEAD.size)
@@ -84,7 +96,7 @@ class Writer:
         """Positions of objects in the tree, by their ids; 0 for those that are being written."""
         self.texts: dict[str, int] = {}
         self.bytes: dict[bytes, int] = {}
-        self.kept: list[Any] = []
+        self.cached: list[Any] = []
         """Temporary objects, held so that no other object reuses their ids."""
         self.classes: dict[type, classes.Plan] = {}
         self.found: dict[type, Write] = {}
@@ -347,7 +359,7 @@ def of_kind(kind: Kind) -> Write:
             raise
         except Exception as error:  # of a library of another version
             raise Refused(f"this {type(value).__name__} cannot be cached: {error!r}") from error
-        writer.kept.append(taken)
+        writer.cached.append(taken)
         writer.tree += head
         writer.tree.append(len(taken))
         i = 0
@@ -405,10 +417,10 @@ def _dataclass(writer: Writer, value: object) -> None:
             raise Refused(
                 f"it has the attribute {name!r}, which is no field of {classes.called(cls)}; declare it as one"
             )
-    writer.kept.append(rest)
+    writer.cached.append(rest)
     _write_rest(writer, rest)
     inner = dict(dict.items(value)) if isinstance(value, dict) else None
-    writer.kept.append(inner)
+    writer.cached.append(inner)
     writer.write(inner)
     writer.end(value, at)
 

@@ -27,9 +27,9 @@ class _FromSource(importlib.machinery.SourceFileLoader):
         raise OSError("not looked at")
 
 
-def look_in(folders: list[str]) -> None:
+def look_in(directories: list[str]) -> None:
     """Search for modules in directories before all others."""
-    own = [os.path.join(os.path.realpath(folder), "") for folder in folders]
+    own = [os.path.join(os.path.realpath(directory), "") for directory in directories]
     finders = importlib.machinery.FileFinder.path_hook(
         (importlib.machinery.ExtensionFileLoader, importlib.machinery.EXTENSION_SUFFIXES),
         (_FromSource, importlib.machinery.SOURCE_SUFFIXES),
@@ -44,25 +44,25 @@ def look_in(folders: list[str]) -> None:
 
     sys.path_hooks.insert(0, finder)
     sys.path_importer_cache.clear()
-    sys.path[:0] = folders
+    sys.path[:0] = directories
 
 
-def find(name: str, folder: str) -> Callable[..., Any]:
+def find(name: str, directory: str) -> Callable[..., Any]:
     """Return the function that a flow names MODULE:NAME, or FILE.py:NAME."""
     module, colon, attribute = name.rpartition(":")
     if not colon or not module or not attribute:
         raise CodeError(
             f'function {name!r}: name it with its module, as in "detect:boxes", or its file, as in "detect.py:boxes"'
         )
-    loaded = _file(os.path.join(folder, module)) if module.endswith(".py") else importlib.import_module(module)
+    loaded = _file(os.path.join(directory, module)) if module.endswith(".py") else importlib.import_module(module)
     try:
         found: Any = operator.attrgetter(attribute)(loaded)
     except AttributeError:
         raise CodeError(f"there is no {attribute} in {module} ({getattr(loaded, '__file__', 'no file')})") from None
     if not callable(found):
         raise CodeError(f"{name} is not a function but a {type(found).__name__}")
-    kept = sys.modules.get("larder._memo.memo")
-    if kept is not None and isinstance(found, kept.Memo):
+    cached = sys.modules.get("larder._memo.memo")
+    if cached is not None and isinstance(found, cached.Memo):
         found = found._function  # the flow caches its results
     function: Callable[..., Any] = found
     return function
@@ -90,7 +90,7 @@ def _file(path: str) -> Any:
 
 def read() -> list[str]:
     """Return the files that modules outside distributions were read from, and the directories that were searched."""
-    files = {folder or os.curdir for folder in sys.path}
+    files = {directory or os.curdir for directory in sys.path}
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None)
         if isinstance(file, str) and not installed(file):

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 from .._client.client import Client, client_of
 from .._identity.code.place import operation as name_of
 from .._identity.wrapper import Wrapper
-from ._keep import Kept, Method
+from ._keep import Cached, Method
 from ._node import Node, Operation
 from ._objects import VALUE, LazyObject, handle_of, unlazy
 
@@ -44,12 +44,12 @@ R = TypeVar("R")
 class LazyFunction(Wrapper, Generic[R]):
     """A function whose calls are lazy, created by `Lazy`."""
 
-    def __init__(self, lazy: Lazy, kept: Kept, function: Callable[..., Any], keep: bool) -> None:
+    def __init__(self, lazy: Lazy, cached: Cached, function: Callable[..., Any], keep: bool) -> None:
         functools.update_wrapper(self, function)
-        self._lazy, self._kept = lazy, kept
-        self._function, self._version = kept._function, kept._version
+        self._lazy, self._kept = lazy, cached
+        self._function, self._version = cached._function, cached._version
         self._static = isinstance(function, staticmethod)
-        self._operation = Operation(name_of(kept._function), kept._function, kept=kept, keep=keep)
+        self._operation = Operation(name_of(cached._function), cached._function, cached=cached, keep=keep)
         self._seal()
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> LazyObject[R]:
@@ -203,8 +203,8 @@ class Lazy:
             return thing
         if not callable(thing) and not isinstance(thing, (staticmethod, classmethod)):
             return handle_of(Node(self, VALUE, (thing,)))
-        kept = Kept(thing, unlazy, cache=self.cache, **options)
-        return LazyFunction(self, kept, thing, self.cached if keep is None else keep)
+        wrapped = Cached(thing, unlazy, cache=self.cache, **options)
+        return LazyFunction(self, wrapped, thing, self.cached if keep is None else keep)
 
     def file_creator(
         self, pathfield: str = "path", *, version: str | None = None, **others: object
@@ -230,8 +230,8 @@ class Lazy:
         found = self._methods.get(name)
         if found is None:
             label = name if name == "@" else f".{name}()"
-            kept = Method(name, unlazy, self.cache)
-            found = self._methods[name] = Operation(label, kept._function, kept=kept, keep=self.cached)
+            wrapped = Method(name, unlazy, self.cache)
+            found = self._methods[name] = Operation(label, wrapped._function, cached=wrapped, keep=self.cached)
         return found
 
 

@@ -12,12 +12,12 @@ from typing import Any
 from .._identity.code.place import operation as name_of
 from .._identity.wrapper import Wrapper
 from ..errors import DataError
-from ._keep import Kept
+from ._keep import Cached
 from ._node import Handle, Node, Operation, Options
 from ._objects import LazyObject, handle_of, unlazy
 
 
-class FileKept(Kept):
+class FileKept(Cached):
     """A function that writes a file to a path of its own, and whose result is the content of that file."""
 
     def __init__(
@@ -44,8 +44,8 @@ class FileKept(Kept):
 
     def _execute(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes:
         bound = self._arguments.signature.bind(*args, **kwargs)
-        with tempfile.TemporaryDirectory(prefix="larder-") as folder:
-            path = os.path.join(folder, "file" + bound.arguments[self._field])
+        with tempfile.TemporaryDirectory(prefix="larder-") as directory:
+            path = os.path.join(directory, "file" + bound.arguments[self._field])
             bound.arguments[self._field] = path
             self._function(*bound.args, **bound.kwargs)
             try:
@@ -87,11 +87,11 @@ _WRITE = Operation("file", write)
 class LazyFile(Wrapper):
     """A function that writes a file and computes each content once, created by `Lazy.file_creator`."""
 
-    def __init__(self, lazy: Options, kept: FileKept) -> None:
-        functools.update_wrapper(self, kept._function)
-        self._lazy, self._kept = lazy, kept
-        self._function, self._version = kept._function, kept._version
-        self._operation = Operation(name_of(kept._function), kept._function, kept=kept, keep=lazy.cached)
+    def __init__(self, lazy: Options, cached: FileKept) -> None:
+        functools.update_wrapper(self, cached._function)
+        self._lazy, self._kept = lazy, cached
+        self._function, self._version = cached._function, cached._version
+        self._operation = Operation(name_of(cached._function), cached._function, cached=cached, keep=lazy.cached)
         self._seal()
 
     def _options(self) -> tuple[Any, ...]:

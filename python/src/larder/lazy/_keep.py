@@ -34,7 +34,7 @@ class Obtained:
     cached: bool
 
 
-class Kept(Memo[..., Any]):
+class Cached(Memo[..., Any]):
     """A function whose results are cached as by `memo`; `unlazy` evaluates the nodes in a result."""
 
     named = True
@@ -138,7 +138,7 @@ class Kept(Memo[..., Any]):
         return self._unlazy(value)
 
 
-class Method(Kept):
+class Method(Cached):
     """A method of any object, or a cached operator, identified by its name and the object's class."""
 
     named = False

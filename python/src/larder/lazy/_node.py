@@ -11,7 +11,7 @@ from .._identity.digest import _Classes
 from .._identity.immutable import fixed
 from .._identity.values.encoder import BY_CONTENT, FORMAT, Encoder, Unkeyed, writes
 from ..errors import ArgumentError
-from ._keep import Kept
+from ._keep import Cached
 
 _NOBODY: frozenset[str] = frozenset()
 
@@ -39,21 +39,21 @@ class Options(Protocol):
 class Operation:
     """The operation of a node: a function of the program, an operator, a method."""
 
-    __slots__ = ("attribute", "function", "keep", "kept", "label")
+    __slots__ = ("attribute", "cached", "function", "keep", "label")
 
     def __init__(
         self,
         label: str,
         function: Callable[..., Any],
         *,
-        kept: Kept | None = None,
+        cached: Cached | None = None,
         keep: bool = True,
         attribute: str = "",
     ) -> None:
         self.label = label
         """The name in messages."""
         self.function = function
-        self.kept = kept
+        self.cached = cached
         """Caches the results; None for an operation that is computed again from its operands."""
         self.keep = keep
         """Whether results are cached, if there is a cache for them."""
@@ -87,15 +87,15 @@ class Node:
         self.counted: tuple[Node, ...] = ()
         """The nodes that the result depends on, in the order of their places in `encoded`."""
         self.encoded: bytes | None = None
-        kept = operation.kept
-        if kept is not None:
-            self._file_arguments(kept)
+        cached = operation.cached
+        if cached is not None:
+            self._file_arguments(cached)
         if self.changing:
             self.key()
 
-    def _file_arguments(self, kept: Kept) -> None:
+    def _file_arguments(self, cached: Cached) -> None:
         """Replace paths by files where parameters are files; for nodes this is done when their values exist."""
-        arguments = kept._arguments
+        arguments = cached._arguments
         if arguments.keyed is not None and self.refs:
             self.whole = False
         if not arguments.files:
@@ -125,24 +125,24 @@ class Node:
             )
 
     def _template(self) -> Template:
-        kept = self.operation.kept
-        if kept is None:
+        cached = self.operation.cached
+        if cached is None:
             values: tuple[Any, ...] = (self.args, self.kwargs)
-        elif kept._arguments.keyed is not None and self.refs:
+        elif cached._arguments.keyed is not None and self.refs:
             values = (self.args, self.kwargs)  # the function that computes the key needs values
         else:
-            values = kept._arguments.of(self.args, self.kwargs)
-        name = f"{self.operation.label}: arguments" if kept is not None else self.operation.label
-        known = kept.reached() if kept is not None else {}
-        return Template.of(values, name, known, BY_CONTENT if kept is None else kept.names_files())
+            values = cached._arguments.of(self.args, self.kwargs)
+        name = f"{self.operation.label}: arguments" if cached is not None else self.operation.label
+        known = cached.reached() if cached is not None else {}
+        return Template.of(values, name, known, BY_CONTENT if cached is None else cached.names_files())
 
     def handles(self) -> Iterator[tuple[str, Node]]:
         """Yield the paths to the nodes among the arguments."""
-        kept = self.operation.kept
-        if kept is None or not kept.named:
+        cached = self.operation.cached
+        if cached is None or not cached.named:
             yield from ways_in((*self.args, *self.kwargs.values()), "")
             return
-        for name, value in kept._arguments.signature.bind(*self.args, **self.kwargs).arguments.items():
+        for name, value in cached._arguments.signature.bind(*self.args, **self.kwargs).arguments.items():
             yield from ways_in(value, name)
 
     def way_to(self, child: Node) -> str:
@@ -153,13 +153,13 @@ class Node:
 class Settled:
     """Copies the containers of arguments when they are passed, and finds the nodes in them."""
 
-    __slots__ = ("changing", "copies", "kept", "nodes")
+    __slots__ = ("cached", "changing", "copies", "nodes")
 
     def __init__(self) -> None:
         self.nodes: dict[Node, None] = {}
         self.changing = False
         self.copies: dict[int, Any] = {}
-        self.kept: list[Any] = []
+        self.cached: list[Any] = []
 
     def copy_items(self, items: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple([self.copy(item) for item in items])
@@ -174,7 +174,7 @@ class Settled:
         if kind not in CONTAINERS and not is_named(kind):
             self.changing = self.changing or not fixed(value)
             return value
-        return copied(value, self.copy, self.copies, self.kept)
+        return copied(value, self.copy, self.copies, self.cached)
 
 
 _SCALARS = frozenset([type(None), bool, int, float, complex, str, bytes])
@@ -187,11 +187,11 @@ def is_named(kind: type) -> bool:
     return issubclass(kind, tuple) and hasattr(kind, "_fields") and hasattr(kind, "_make")
 
 
-def copied(value: Any, each: Callable[[Any], Any], copies: dict[int, Any], kept: list[Any]) -> Any:
+def copied(value: Any, each: Callable[[Any], Any], copies: dict[int, Any], cached: list[Any]) -> Any:
     """Return a container with its items replaced; an object that occurs twice stays one object."""
     if id(value) in copies:
         return copies[id(value)]
-    kept.append(value)  # otherwise another object could reuse its address
+    cached.append(value)  # otherwise another object could reuse its address
     kind = type(value)
     if kind is list:
         copies[id(value)] = made = []
@@ -213,7 +213,7 @@ def _items(value: Any) -> Any:
     return (value.start, value.stop, value.step) if type(value) is slice else value
 
 
-def filled(value: Any, of: Callable[[Node], Any], copies: dict[int, Any], kept: list[Any]) -> Any:
+def filled(value: Any, of: Callable[[Node], Any], copies: dict[int, Any], cached: list[Any]) -> Any:
     """Return an argument with the values of nodes in place of the nodes."""
     kind = type(value)
     if kind in _SCALARS:
@@ -221,9 +221,9 @@ def filled(value: Any, of: Callable[[Node], Any], copies: dict[int, Any], kept: 
     if isinstance(value, Handle):
         return of(value._larder)
     if kind in CONTAINERS or is_named(kind):
-        return copied(value, lambda item: filled(item, of, copies, kept), copies, kept)
+        return copied(value, lambda item: filled(item, of, copies, cached), copies, cached)
     if kind in _SETS and next(nodes_in(value), None) is not None:
-        return kind(filled(item, of, copies, kept) for item in value)
+        return kind(filled(item, of, copies, cached) for item in value)
     return value
 
 
@@ -272,7 +272,7 @@ class Template(Encoder):
         try:
             template.add(values)
         except Unkeyed as error:
-            raise ArgumentError(f"{name}{error.way} is {error.what}, which has no key: {error.cure}") from None
+            raise ArgumentError(f"{name}{error.way} is {error.what}, which has no key: {error.fix}") from None
         except RecursionError:
             raise ArgumentError(f"{name} is nested too deeply to have a key: pass less, or flatten it") from None
         if classes.found:

@@ -19,7 +19,7 @@ from .._memo.computation import MISSING
 from ..errors import Error, ResultError
 from . import _records
 from ._classes import NONE, Class, Classes, classes_of
-from ._keep import Kept, libraries
+from ._keep import Cached, libraries
 from ._node import Node, Options, filled
 from ._records import Record
 
@@ -70,9 +70,9 @@ class State:
         return self._classes
 
     @property
-    def kept(self) -> Kept | None:
+    def cached(self) -> Cached | None:
         operation = self.node.operation
-        return operation.kept if operation.keep else None
+        return operation.cached if operation.keep else None
 
 
 class Evaluation:
@@ -81,7 +81,7 @@ class Evaluation:
     def __init__(self) -> None:
         self.states: dict[Node, State] = {}
         self.shared: dict[bytes, State] = {}
-        self.functions: dict[Kept, tuple[Function, bytes]] = {}
+        self.functions: dict[Cached, tuple[Function, bytes]] = {}
         """The identities of functions when the evaluation begins."""
         self.records: dict[Client, dict[bytes, Record]] = {}
         """The records of trees to store."""
@@ -159,12 +159,12 @@ class Evaluation:
         return sha256(b"".join(parts)).digest()
 
     def _known(self, node: Node) -> bytes:
-        kept = node.operation.kept
-        if kept is None:
+        cached = node.operation.cached
+        if cached is None:
             return b"operator " + node.operation.label.encode() + self._operators
-        if kept not in self.functions:
-            self.functions[kept] = kept._state(), b"function " + kept.deep()
-        return self.functions[kept][1]
+        if cached not in self.functions:
+            self.functions[cached] = cached._state(), b"function " + cached.deep()
+        return self.functions[cached][1]
 
     @cached_property
     def _operators(self) -> bytes:
@@ -177,7 +177,7 @@ class Evaluation:
         """Look up the records of trees."""
         wanted: dict[Client, dict[bytes, State]] = {}
         for state in states:
-            if state.kept is not None and state.deep is not None and state.children and state.record is None:
+            if state.cached is not None and state.deep is not None and state.children and state.record is None:
                 wanted.setdefault(self._client(state), {})[state.deep] = state
         for client, by_key in wanted.items():
             for key, record in _records.find(client, list(by_key)).items():
@@ -207,10 +207,10 @@ class Evaluation:
 
     def load(self, state: State) -> bool:
         """Read a result that is cached for the whole tree; report whether there was one."""
-        kept, record = state.kept, state.record
-        if record is None or kept is None:
+        cached, record = state.cached, state.record
+        if record is None or cached is None:
             return False
-        value = kept.reread(record.key)
+        value = cached.reread(record.key)
         if value is MISSING:
             state.record = None
             return False
@@ -221,23 +221,23 @@ class Evaluation:
 
     def apply(self, state: State) -> None:
         """Compute a node whose arguments are available."""
-        node, kept = state.node, state.kept
+        node, cached = state.node, state.cached
         node.verify()
         state.below = _together(some for child in state.children for some in (child.below, child.classes))
-        if node.operation.kept is None:
+        if node.operation.cached is None:
             state.below = _doubtless(node, state.below)
             args, kwargs = self._filled(node, self.look)
             state.value = node.operation.function(*args, **kwargs)
             state.fresh = False
             self._told(state, "eval" if node.refs else "endp")
-        elif kept is None:
+        elif cached is None:
             args, kwargs = self._filled(node, self.give)
-            state.value, state.trusted = node.operation.kept.applied(args, kwargs)
+            state.value, state.trusted = node.operation.cached.applied(args, kwargs)
             state.computed = state.fresh = True
             self._told(state, "eval")
         else:
             args, kwargs = self._filled(node, self.give)
-            obtained = kept.obtain(args, kwargs, likely=not state.children)
+            obtained = cached.obtain(args, kwargs, likely=not state.children)
             state.value, state.fresh, state.computed = obtained.value, True, obtained.computed
             state.key, state.trusted = (obtained.key if obtained.cached else None), obtained.cached
             self._told(state, ("save" if obtained.cached else "eval") if obtained.computed else "load")
@@ -266,9 +266,9 @@ class Evaluation:
         records, self.records = self.records, {}
         if not records:
             return
-        for kept, (known, _) in self.functions.items():
+        for cached, (known, _) in self.functions.items():
             try:
-                if kept._state().identifier != known.identifier:
+                if cached._state().identifier != known.identifier:
                     return
             except Error:
                 return
@@ -286,9 +286,9 @@ class Evaluation:
             return given[ref]
 
         copies: dict[int, Any] = {}
-        kept: list[Any] = []
-        args = tuple([filled(arg, value, copies, kept) for arg in node.args])
-        kwargs = {name: filled(arg, value, copies, kept) for name, arg in node.kwargs.items()}
+        cached: list[Any] = []
+        args = tuple([filled(arg, value, copies, cached) for arg in node.args])
+        kwargs = {name: filled(arg, value, copies, cached) for name, arg in node.kwargs.items()}
         return args, kwargs
 
     def look(self, state: State) -> Any:
@@ -303,8 +303,8 @@ class Evaluation:
             return value
         if state.fresh and state.consumers <= 1:
             return value
-        if state.key is not None and state.kept is not None:
-            again = state.kept.reread(state.key)
+        if state.key is not None and state.cached is not None:
+            again = state.cached.reread(state.key)
             if again is not MISSING:
                 return again
         try:

@@ -90,22 +90,22 @@ class Look(Evaluation):
         if any(self.said[child][0] in ("not cached", "waits") for child in state.children):
             self.said[state] = "waits", None
             return
-        node, kept = state.node, state.kept
-        if node.operation.kept is None:
+        node, cached = state.node, state.cached
+        if node.operation.cached is None:
             args, kwargs = self._filled(node, self.look)
             state.value = node.operation.function(*args, **kwargs)
             self.said[state] = ("computed again" if node.refs else "value"), None
             return
-        if kept is None:
+        if cached is None:
             self.said[state] = "not cached", None
             return
         node.verify()
         args, kwargs = self._filled(node, self.give)
-        why = kept.why(*args, **kwargs)
+        why = cached.why(*args, **kwargs)
         self.said[state] = ("cached" if why.cached else "not cached"), why
         if why.cached:
-            state.key = kept.key_of(args, kwargs)
-            state.value, state.fresh = kept.reread(state.key), True
+            state.key = cached.key_of(args, kwargs)
+            state.value, state.fresh = cached.reread(state.key), True
 
     def _let_go(self, state: State) -> None:
         """Release nothing, as values are only read."""

@@ -36,12 +36,12 @@ def sealed(key: bytes, payload: bytes, secret: bytes | None) -> bytes:
     return b"".join((_MARK, digest, _signed(secret, digest), payload))
 
 
-def opened(key: bytes, kept: bytes, secret: bytes | None) -> bytes:
+def opened(key: bytes, cached: bytes, secret: bytes | None) -> bytes:
     """Return the payload stored under a key, or raise Foreign."""
-    if len(kept) < _HEAD or not kept.startswith(_MARK):
+    if len(cached) < _HEAD or not cached.startswith(_MARK):
         raise Foreign("it is no compiled function")
-    digest, signature = kept[len(_MARK) : _HEAD - 32], kept[_HEAD - 32 : _HEAD]
-    payload = kept[_HEAD:]
+    digest, signature = cached[len(_MARK) : _HEAD - 32], cached[_HEAD - 32 : _HEAD]
+    payload = cached[_HEAD:]
     if not hmac.compare_digest(digest, _digest(key, payload)):
         raise Foreign("it is damaged, or of another function")
     if not hmac.compare_digest(signature, _signed(secret, digest)):

@@ -265,7 +265,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
         If a caller of it was loaded, it would have been compiled with that caller without a cache. So
         its state there is requested first, whatever has been compiled since.
         """
-        state = self._keeper.history.kept(self._of, normalized(sig)[0])
+        state = self._keeper.history.cached(self._of, normalized(sig)[0])
         if state is not None and state != known.state:
             there = self._keeper.known_in(state, known.walk, sig)
             found, pending = self._claimed(there, begun, context, sig, FIND)
@@ -311,8 +311,8 @@ class LarderCache(_Cache):  # type: ignore[misc]
                 return None, Pending(self, known, None, reason)
             flags = REFRESH  # the stored bytes are of no use to any process
 
-    def _loaded(self, known: Known, kept: bytes, context: Any, sig: Any, begun: float) -> Any:
-        payload = _artifact.opened(known.key, kept, self._keeper.secret)
+    def _loaded(self, known: Known, cached: bytes, context: Any, sig: Any, begun: float) -> Any:
+        payload = _artifact.opened(known.key, cached, self._keeper.secret)
         inner = python_of(self._of)
         try:
             found = _payload.loaded(payload[_SECONDS:], context, inner.__globals__, known.walk)
@@ -383,9 +383,9 @@ class LarderCache(_Cache):  # type: ignore[misc]
         payload = int(took * 1e6).to_bytes(_SECONDS, "little") + dumped
         if self._keeper.known(self._of, sig, pending.known).key != key:
             return "what it is made from changed while it was compiled"
-        kept = _artifact.sealed(key, payload, self._keeper.secret)
+        cached = _artifact.sealed(key, payload, self._keeper.secret)
         claim, pending.claim = pending.claim, None
-        reason = self._deliver(claim, Computed(kept, about=lambda: _about(sig)))
+        reason = self._deliver(claim, Computed(cached, about=lambda: _about(sig)))
         if not reason:
             self._expect_loop(data, pending.known, sig)
             self._keeper.history.keep(self._of, normalized(sig)[0], pending.known.state)

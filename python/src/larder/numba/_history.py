@@ -155,7 +155,7 @@ class History:
         """Record that a function is cached, and the state of what it reaches."""
         self._states.setdefault(function, {})[_shown(args)] = state
 
-    def kept(self, function: Any, args: Types) -> bytes | None:
+    def cached(self, function: Any, args: Types) -> bytes | None:
         """Return the state in which a function is cached that counts as compiled, or None."""
         shown = _shown(args)
         return self._states.get(function, {}).get(shown) if shown in self._loaded.get(function, ()) else None
@@ -315,12 +315,12 @@ class History:
             raise Refused(node.path, "it was compiled before larder.numba was installed")
         own = node.flags.text if node.flags is not None else ""
         others = {args: how for args, (how, _) in ways.items() if mixed or how != own}
-        told = [f"{args} {how}" for args, how in others.items()]
+        reported = [f"{args} {how}" for args, how in others.items()]
         if others and function.py_func.__code__.co_flags & inspect.CO_VARARGS:
-            told = [f"{args} {how}" for args, (how, _) in ways.items()]  # a tuple fits, too: the first one counts
+            reported = [f"{args} {how}" for args, (how, _) in ways.items()]  # a tuple fits, too: the first one counts
         else:
-            told.sort()
-        node.compiled = f"compiled with {told}" if others else ""
+            reported.sort()
+        node.compiled = f"compiled with {reported}" if others else ""
         node.loaded = {args: how for args, how in others.items() if args in self._loaded.get(function, ())}
         if function.overloads and not function._can_compile:  # callers choose the first that fits best
             node.compiled += repr(list(map(str, function.overloads)))

@@ -236,8 +236,8 @@ def _compile_core(self: Any, sig: Any, flags: Any, locals: Any) -> Any:
     with global_compiler_lock, _keeper.history.asking(self, args), ConfigStack().enter(flags.copy()):
         compiled = self.cache.load_overload(sig, target)
         if compiled is None:
-            told = {"dispatcher": self, "args": args, "return_type": result}
-            with event.trigger_event("numba:compile", data=told):
+            reported = {"dispatcher": self, "args": args, "return_type": result}
+            with event.trigger_event("numba:compile", data=reported):
                 compiled = compiler.compile_extra(typing, target, self.py_func, args, result, flags, locals)
             self.cache.save_overload(sig, compiled)
         else:

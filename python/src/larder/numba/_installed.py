@@ -89,14 +89,14 @@ def compilers() -> bytes:
 def _digest(name: str) -> bytes:
     """Return the digest of a package's files, by the digests recorded at its installation if there are any."""
     package = sys.modules[name] if name in sys.modules else __import__(name)
-    folder = os.path.dirname(os.path.abspath(str(package.__file__)))
+    directory = os.path.dirname(os.path.abspath(str(package.__file__)))
     try:
         found = Distribution.from_name(name)
     except PackageNotFoundError:
-        return _of_files(folder)
+        return _of_files(directory)
     record = found.read_text("RECORD")
-    if record is None or os.path.abspath(str(found.locate_file(name))) != folder:
-        return _of_files(folder)
+    if record is None or os.path.abspath(str(found.locate_file(name))) != directory:
+        return _of_files(directory)
     return sha256(record.encode() + _edited(str(found.locate_file("")), record)).digest()
 
 
@@ -145,16 +145,16 @@ def _added(root: str, record: str) -> bytes:
     """Return the paths and digests of files in a package's directories that were not installed."""
     listed = {row[0] for row in csv.reader(record.splitlines()) if row}
     lines = []
-    for folder in sorted({path.rpartition("/")[0] for path in listed if path.endswith(_CODE)} - {""}):
-        if folder.startswith(("..", "/")):
+    for directory in sorted({path.rpartition("/")[0] for path in listed if path.endswith(_CODE)} - {""}):
+        if directory.startswith(("..", "/")):
             continue
         try:
-            for name in sorted(os.listdir(os.path.join(root, folder))):
-                path = f"{folder}/{name}"
+            for name in sorted(os.listdir(os.path.join(root, directory))):
+                path = f"{directory}/{name}"
                 if name.endswith(_CODE) and path not in listed:
                     lines.append(b"\nadded " + path.encode() + b" " + _of_code(os.path.join(root, path)))
         except OSError:  # it was removed, as tests are from container images; other edits still count
-            lines.append(b"\nunreadable " + folder.encode())
+            lines.append(b"\nunreadable " + directory.encode())
     return b"".join(lines)
 
 
@@ -166,15 +166,15 @@ def _of_code(file: str) -> bytes:
     return _of_file(file)
 
 
-def _of_files(folder: str) -> bytes:
+def _of_files(directory: str) -> bytes:
     """Return the digest of all files of a package without recorded digests."""
     lines = []
-    for place, folders, names in sorted(os.walk(folder)):
-        folders[:] = [n for n in folders if n not in ("__pycache__", "tests")]
+    for place, directories, names in sorted(os.walk(directory)):
+        directories[:] = [n for n in directories if n not in ("__pycache__", "tests")]
         for name in sorted(names):
             if name.endswith(_CODE):
                 file = os.path.join(place, name)
-                lines.append(os.path.relpath(file, folder).encode() + b" " + _of_file(file))
+                lines.append(os.path.relpath(file, directory).encode() + b" " + _of_file(file))
     return sha256(b"\n".join(lines)).digest()
 
 

@@ -103,8 +103,8 @@ class Loops:
             with suppress(Exception):  # then no other process has it
                 client.deliver(claim, made)
 
-    def _loaded(self, key: bytes, kept: bytes, context: Any) -> Any:
-        data = _artifact.opened(key, kept, self._secret)
+    def _loaded(self, key: bytes, cached: bytes, context: Any) -> Any:
+        data = _artifact.opened(key, cached, self._secret)
         try:
             return context.codegen().unserialize_library(pickle.loads(data))
         except Exception as error:

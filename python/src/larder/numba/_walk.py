@@ -149,8 +149,8 @@ class Walk(Walker):
 
     def state(self) -> bytes:
         """Return the state of earlier compilations of functions in it, which is empty for most."""
-        told = [f"{i} {node.compiled}\n" for i, node in enumerate(self.nodes) if node.compiled]
-        return sha256("".join(told).encode()).digest() if told else b""
+        reported = [f"{i} {node.compiled}\n" for i, node in enumerate(self.nodes) if node.compiled]
+        return sha256("".join(reported).encode()).digest() if reported else b""
 
     def _registrations(self) -> Iterator[Entry]:
         """Yield new registrations for what was reached."""

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// kept returns the files of a directory of an earlier version, by their names in it.
-func kept(t *testing.T) map[string][]byte {
+// stored returns the files of a directory of an earlier version, by their names in it.
+func stored(t *testing.T) map[string][]byte {
 	t.Helper()
 	packed, err := os.ReadFile("../../testdata/version2.tar.gz")
 	if err != nil {
@@ -42,7 +42,7 @@ func kept(t *testing.T) map[string][]byte {
 // TestWhatIsDecodedIsEncodedTheSame checks that files of an earlier version are unchanged, to the byte, after decoding
 // and encoding.
 func TestWhatIsDecodedIsEncodedTheSame(t *testing.T) {
-	files := kept(t)
+	files := stored(t)
 	again := map[string]func(t *testing.T, name string, b []byte) []byte{
 		"FORMAT": func(t *testing.T, _ string, b []byte) []byte {
 			version, err := ParseVersion(b)

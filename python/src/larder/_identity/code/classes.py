@@ -112,7 +112,7 @@ def _type_arguments(walk: Walker, node: Node, cls: type, path: str) -> None:
         try:
             e.add(base)
         except Unkeyed as err:
-            raise CodeError(f"{path} -> base {describe(base)}: {err.what}; {err.cure}, {CURES}") from None
+            raise CodeError(f"{path} -> base {describe(base)}: {err.what}; {err.fix}, {CURES}") from None
     node.out.extend(e.out)
 
 

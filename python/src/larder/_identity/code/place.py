@@ -81,26 +81,26 @@ def _of_module(name: str) -> tuple[str, ...]:
     if name == "__main__" and spec is not None and spec.parent:  # python -m package.module
         name = spec.name
     file = os.path.realpath(file)
-    project, folder = _project(os.path.dirname(file))
+    project, directory = _project(os.path.dirname(file))
     if "." in name or distribution.said(module, "__path__") is not None:
         return ("package", project, name)
     if project:
-        return ("project", project, os.path.relpath(file, folder).replace(os.sep, "/"))
+        return ("project", project, os.path.relpath(file, directory).replace(os.sep, "/"))
     return ("file", file)
 
 
 @functools.lru_cache(1024)
-def _project(folder: str) -> tuple[str, str]:
+def _project(directory: str) -> tuple[str, str]:
     """Return the name and location of the project of a directory; both are empty if there is none."""
     try:
-        with open(os.path.join(folder, "pyproject.toml"), "rb") as file:
+        with open(os.path.join(directory, "pyproject.toml"), "rb") as file:
             name = tomllib.load(file).get("project", {}).get("name")
         if isinstance(name, str) and name:
-            return name, folder
+            return name, directory
     except (OSError, ValueError, AttributeError):  # it does not exist, or names nothing
         pass
-    parent = os.path.dirname(folder)
-    return ("", "") if parent == folder else _project(parent)
+    parent = os.path.dirname(directory)
+    return ("", "") if parent == directory else _project(parent)
 
 
 def _fixed(values: list[Any]) -> list[Any]:

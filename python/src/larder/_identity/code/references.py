@@ -368,8 +368,8 @@ class Follow:
 
     def _refuse(self, use: bytecode.Use, name: str, why: refusals.Refusal) -> None:
         if not self.walk.allows(name):
-            cure = f"{why.cure}, {self.walk.allowing(name, why)}{CURES}"
-            raise CodeError(f"{self._where(use.line)}: {name} reaches {why.what}; {cure}")
+            fix = f"{why.fix}, {self.walk.allowing(name, why)}{CURES}"
+            raise CodeError(f"{self._where(use.line)}: {name} reaches {why.what}; {fix}")
 
     def _library(
         self,

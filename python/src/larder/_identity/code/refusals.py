@@ -9,7 +9,7 @@ class Refusal(NamedTuple):
     """Why something is refused, and a fix."""
 
     what: str
-    cure: str
+    fix: str
 
 
 def words(text: str) -> list[str]:

@@ -142,7 +142,7 @@ class Walk(Walker):
         """Follow a method that no code here calls: it may do anything, but an edit of it counts."""
         names, self.names = self.names, set()
         doubts, self.doubts = self.doubts, []
-        nodes, kept, roots, methods = len(self.nodes), len(self.referenced), len(self.roots), len(self.methods)
+        nodes, cached, roots, methods = len(self.nodes), len(self.referenced), len(self.roots), len(self.methods)
         out, edges = len(of.out), len(of.edges)
         try:
             self.follow(of, member, f"{of.path}.{name}")
@@ -151,9 +151,9 @@ class Walk(Walker):
         except (CodeError, Remade) as err:
             self.queue.clear()
             self.refused[name] = str(err)
-            for value in self.referenced[kept:]:
+            for value in self.referenced[cached:]:
                 self.numbers.pop(id(value), None)
-            del self.nodes[nodes:], self.referenced[kept:], self.roots[roots:], self.root_nodes[roots:]
+            del self.nodes[nodes:], self.referenced[cached:], self.roots[roots:], self.root_nodes[roots:]
             del self.methods[methods:]
             del of.out[out:], of.edges[edges:]
             self._documented = {n for n in self._documented if n < nodes}
@@ -175,8 +175,8 @@ class Walk(Walker):
                 self.doubts.append((name, path, members.METHODS_OF[package][name]))
         for name, where, why in self.doubts:
             if not self.allows(f".{name}"):
-                cure = f"{why.cure}, {self.allowing(f'.{name}', why)}{CURES}"
-                raise CodeError(f"{where}: .{name} may reach {why.what}; {cure}")
+                fix = f"{why.fix}, {self.allowing(f'.{name}', why)}{CURES}"
+                raise CodeError(f"{where}: .{name} may reach {why.what}; {fix}")
 
     # Nodes
 
@@ -242,7 +242,7 @@ class Walk(Walker):
             writer(type(value))  # which may refuse it by its type
             e.add(value)
         except Unkeyed as err:
-            raise CodeError(f"{path}{err.way}: {err.what}, which has no key; {err.cure}, {CURES}") from None
+            raise CodeError(f"{path}{err.way}: {err.what}, which has no key; {err.fix}, {CURES}") from None
         except RecursionError:
             raise CodeError(f"{path}: a value that is nested too deeply; pass it as an argument, {CURES}") from None
         if any(name in part for part in e.out for name in _BY_NAME):
@@ -278,7 +278,7 @@ class Walk(Walker):
         if self.allows(name):
             return
         named = f"{name} reaches " if name else "reaches "
-        raise CodeError(f"{path}: {named}{why.what}; {why.cure}, {self.allowing(name, why)}{CURES}")
+        raise CodeError(f"{path}: {named}{why.what}; {why.fix}, {self.allowing(name, why)}{CURES}")
 
     def allows(self, name: str) -> bool:
         """Report whether the caller allowed a name, as its value does not matter."""

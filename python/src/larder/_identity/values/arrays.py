@@ -71,16 +71,16 @@ _starts: dict[tuple[Any, ...], bytes] = {}
 
 
 def _start(dtype: Any, shape: tuple[int, ...], fortran: bool) -> bytes:
-    kept = (dtype.str, dtype.num, shape, fortran)
+    cached = (dtype.str, dtype.num, shape, fortran)
     plain = dtype.names is None and dtype.subdtype is None and dtype.metadata is None and dtype.isbuiltin == 1
-    if plain and (found := _starts.get(kept)):
+    if plain and (found := _starts.get(cached)):
         return found
     e = Encoder(bytes)
     _dtype(e, dtype)
     text = b"".join(e.out) + b"%x;" % len(shape) + b"".join(b"%x;" % n for n in shape)
     made = (b"A" if not fortran else b"a") + text
     if plain and len(_starts) < 1024:
-        _starts[kept] = made
+        _starts[cached] = made
     return made
 
 

@@ -36,10 +36,10 @@ BY_CONTENT, BY_ORDER, BY_NAME = range(3)
 class Unkeyed(Exception):
     """A value that has no key: its description, a fix, and the steps to it, last one first."""
 
-    def __init__(self, what: str, cure: str):
-        super().__init__(what, cure)
+    def __init__(self, what: str, fix: str):
+        super().__init__(what, fix)
         self.what = what
-        self.cure = cure
+        self.fix = fix
         self.steps: list[str] = []
 
     def step(self, step: str) -> Unkeyed:
@@ -64,7 +64,7 @@ class Encoder:
     (`functools.cached_property`). The caller ends by calling `name_files`.
     """
 
-    __slots__ = ("code", "files", "fresh", "kept", "made", "of_code", "out", "seen")
+    __slots__ = ("cached", "code", "files", "fresh", "made", "of_code", "out", "seen")
 
     def __init__(
         self, code: Callable[[Any], bytes], fresh: bool = False, made: Callable[[type], bytes] | None = None
@@ -78,7 +78,7 @@ class Encoder:
         """Numbers of objects that code refers to, which it can tell from equal ones."""
         self.out: list[bytes] = []
         self.seen: dict[int, int] = {}
-        self.kept: list[Any] = []
+        self.cached: list[Any] = []
 
     def add(self, value: Any) -> None:
         """Append the encoding of a value."""
@@ -87,8 +87,8 @@ class Encoder:
     def known(self, value: Any) -> bool:
         """Report whether a value was met before, and append its number if so."""
         number = self.seen.setdefault(id(value), len(self.seen))
-        if number == len(self.kept):
-            self.kept.append(value)  # otherwise another object could reuse its address
+        if number == len(self.cached):
+            self.cached.append(value)  # otherwise another object could reuse its address
             own = self.of_code.get(id(value))
             if own is not None:
                 self.out.append(b"=%x;" % own)
@@ -311,9 +311,9 @@ def members(e: Encoder, letter: bytes, value: Any) -> None:
     # Code is numbered where it is first met, which must be the same place in each process.
     for item in sorted(value, key=_called):
         own = Encoder(e.code, e.fresh, e.made)
-        own.seen, own.kept, own.of_code = e.seen.copy(), e.kept.copy(), e.of_code
+        own.seen, own.cached, own.of_code = e.seen.copy(), e.cached.copy(), e.of_code
         alone.append((_alone(own, item), own.files, item))
-        plain = plain and len(own.kept) == len(e.kept)
+        plain = plain and len(own.cached) == len(e.cached)
     alone.sort(key=lambda member: member[:2])
     for content, files, item in alone:
         if plain:

@@ -1,5 +1,0 @@
-//go:build unix && !linux
-
-package medium
-
-const mapWhole = 0

@@ -1,0 +1,5 @@
+//go:build unix && !linux
+
+package vfs
+
+const mapWhole = 0
