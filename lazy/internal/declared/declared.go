@@ -40,7 +40,7 @@ var (
 	Looked = lazy.Func1("looked", func(_ context.Context, name string) (int, error) { return Table[name][0], nil })
 	Home   = lazy.Func0("home", func(context.Context) (string, error) { return home, nil })
 	Plain  = lazy.Func1("plain", func(_ context.Context, n int) (int, error) { return n + 1, nil })
-	Slow   = lazy.Func1("slow", func(_ context.Context, n int) (int, error) { between(); return scale(n), nil }, lazy.Options{Pure: []string{"github.com/larder-data/larder/lazy/internal/declared.meanwhile"}})
+	Slow   = lazy.Func1("slow", func(_ context.Context, n int) (int, error) { between(); return scale(n), nil }, lazy.Options{Pure: []string{"github.com/larder-data/larder/lazy/internal/declared.between"}})
 	Area   = lazy.Func1("area", func(_ context.Context, s Shape) (int, error) { return s.Edge() * s.Edge(), nil })
 	Drawn  = lazy.Func0("drawn", func(context.Context) (int, error) { return Current.Edge(), nil })
 	Text   = lazy.Func1("text", func(_ context.Context, v any) (string, error) { return fmt.Sprint(v), nil })
