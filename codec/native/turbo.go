@@ -1,4 +1,4 @@
-//go:build (amd64 || arm64) && !larder_static
+//go:build (linux || darwin || windows) && (amd64 || arm64) && !larder_static
 
 package native
 
@@ -43,7 +43,7 @@ type turbo struct{ begin, header, decode, end, beginWrite, room, encode uintptr 
 // openTurbo opens libjpeg-turbo by its TurboJPEG interface, which is the same in versions 2
 // and 3.
 func openTurbo() (codec.Library, error) {
-	f, id, err := open("libturbojpeg.so.0", turboText, "tjDecompress2", "tjDecompressHeader3", "tjInitDecompress", "tjDestroy",
+	f, id, err := open(turboFile, turboText, "tjDecompress2", "tjDecompressHeader3", "tjInitDecompress", "tjDestroy",
 		"tjInitCompress", "tjBufSize", "tjCompress2")
 	if err != nil {
 		return codec.Library{}, err
@@ -74,7 +74,7 @@ func (t turbo) into(b []byte, config image.Config, by int, memory func(n int) []
 	default: // inks
 		return nil, false
 	}
-	if 4*config.Width*config.Height >= turboMaxOutput {
+	if 4*config.Width*config.Height >= turboMaxOutput || uint64(len(b)) > uint64(^ulong(0)) {
 		return nil, false
 	}
 	handle, _, _ := purego.SyscallN(t.begin)
@@ -121,7 +121,8 @@ func (t turbo) write(img image.Image, quality int) ([]byte, bool) {
 	if pix == nil || size.X <= 0 || size.Y <= 0 || max(size.X, size.Y) > turboMost {
 		return nil, false
 	}
-	room, _, _ := purego.SyscallN(t.room, uintptr(size.X), uintptr(size.Y), uintptr(chroma))
+	r, _, _ := purego.SyscallN(t.room, uintptr(size.X), uintptr(size.Y), uintptr(chroma))
+	room := ulong(r)
 	if room == 0 || room >= turboMaxOutput {
 		return nil, false
 	}
@@ -137,15 +138,25 @@ func (t turbo) write(img image.Image, quality int) ([]byte, bool) {
 	}
 	to := struct {
 		buf  unsafe.Pointer
-		size uint64 // unsigned long of 64 bits: capacity before, bytes written after
-	}{unsafe.Pointer(&(*buf)[0]), uint64(room)}
-	r, _, _ := purego.SyscallN(t.encode, handle, uintptr(unsafe.Pointer(&pix[0])), uintptr(size.X), uintptr(stride), uintptr(size.Y), uintptr(pixel),
-		uintptr(unsafe.Pointer(&to.buf)), uintptr(unsafe.Pointer(&to.size)), uintptr(chroma), uintptr(quality), turboExact|turboGiven)
+		size ulong // capacity before, bytes written after
+	}{unsafe.Pointer(&(*buf)[0]), room}
+	first, second, third := stacked(chroma, quality, turboExact|turboGiven)
+	r, _, _ = purego.SyscallN(t.encode, handle, uintptr(unsafe.Pointer(&pix[0])), uintptr(size.X), uintptr(stride), uintptr(size.Y), uintptr(pixel),
+		uintptr(unsafe.Pointer(&to.buf)), uintptr(unsafe.Pointer(&to.size)), first, second, third)
 	runtime.KeepAlive(pix)
-	if int32(r) != 0 || to.buf != unsafe.Pointer(&(*buf)[0]) || to.size > uint64(room) {
+	if int32(r) != 0 || to.buf != unsafe.Pointer(&(*buf)[0]) || to.size > room {
 		return nil, false
 	}
 	return bytes.Clone((*buf)[:to.size]), true
+}
+
+// stacked returns the words of three parameters of type int behind the eighth, which are on
+// the stack. Apple's arm64 puts two of them into one word.
+func stacked(first, second, third int) (uintptr, uintptr, uintptr) {
+	if runtime.GOOS == "darwin" && runtime.GOARCH == "arm64" {
+		return uintptr(first) | uintptr(second)<<32, uintptr(third), 0
+	}
+	return uintptr(first), uintptr(second), uintptr(third)
 }
 
 // rooms holds output buffers, which are mostly unused.
