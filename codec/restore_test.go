@@ -132,7 +132,7 @@ func TestSharingThatIsLost(t *testing.T) {
 		List []byte
 		W    window
 	}
-	inexact(t, adjacent{list[2:], window{list, list[1:2]}}, "beside")
+	inexact(t, adjacent{list[2:], window{list, list[1:2]}}, "adjacent")
 	exact(t, adjacent{list[3:], window{list, list[1:2]}})
 }
 

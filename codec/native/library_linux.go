@@ -3,13 +3,8 @@
 package native
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -17,47 +12,23 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// open loads a library. It returns its functions, in the order of names, and its identity:
-// the match of version in its bytes, and a digest.
-func open(file string, version *regexp.Regexp, names ...string) (functions []uintptr, id string, err error) {
-	handle, err := load(file)
-	if err != nil {
-		return nil, "", fmt.Errorf("native: %w; install the library, or do without it", err)
-	}
-	for _, name := range names {
-		f, err := purego.Dlsym(handle, name)
-		if err != nil {
-			return nil, "", fmt.Errorf("native: %s is too old: %w", file, err)
-		}
-		functions = append(functions, f)
-	}
-	b, err := contents(functions[0])
-	if err != nil {
-		return nil, "", fmt.Errorf("native: %s: %w", file, err)
-	}
-	sum := sha256.Sum256(b)
-	id = hex.EncodeToString(sum[:8])
-	if m := version.FindSubmatch(b); m != nil {
-		id = string(m[1]) + "-" + id
-	}
-	return functions, id, nil
-}
+// turboFile is the name of libjpeg-turbo, which is the same for versions 2 and 3.
+const turboFile = "libturbojpeg.so.0"
 
-// load loads the library adjacent the program, else that of the system. A program that is
+// load loads the library in the directory of the program, else that of the system. A program that is
 // installed with a library has the same keys on all machines.
-func load(file string) (uintptr, error) {
-	const mode = purego.RTLD_NOW | purego.RTLD_LOCAL
-	if program, err := os.Executable(); err == nil {
-		adjacent := filepath.Join(filepath.Dir(program), file)
-		if _, err := os.Stat(adjacent); err == nil {
-			return purego.Dlopen(adjacent, mode) // one that is damaged is not replaced silently: keys would differ
+func load(file string) (handle uintptr, contents func(function uintptr) ([]byte, error), err error) {
+	if path, err := inProgramDir(file); err == nil {
+		if _, err := os.Stat(path); err == nil {
+			file = path // one that is damaged is not replaced silently: keys would differ
 		}
 	}
-	return purego.Dlopen(file, mode)
+	handle, err = purego.Dlopen(file, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	return handle, mapped, err
 }
 
-// contents returns the file from which code at an address is mapped.
-func contents(at uintptr) ([]byte, error) {
+// mapped returns the file from which code at an address is mapped.
+func mapped(at uintptr) ([]byte, error) {
 	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
 		return nil, err

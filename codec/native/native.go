@@ -2,11 +2,11 @@
 // time of Go's decoders: JPEG by libjpeg-turbo, WebP by libwebp. libjpeg-turbo also writes
 // JPEG.
 //
-// The program finds the libraries at run time, by their usual names; building it needs
-// neither them nor a C compiler. Without a library, package codec reads its format. Package
-// codec also reads everything that a library reads differently or finds faulty. So an image
-// is an error with a library exactly if it is one without, except for damage that libraries
-// do not notice.
+// The program finds the libraries at run time: beside itself, and on Linux also by their
+// usual names. Building it needs neither them nor a C compiler. Without a library, package
+// codec reads its format. Package codec also reads everything that a library reads
+// differently or finds faulty. So an image is an error with a library exactly if it is one
+// without, except for damage that libraries do not notice.
 //
 // Pixels may differ by a few levels between decoders. So the name of the library and a
 // digest of its file are part of the codec's ID, and of all keys that depend on decoded

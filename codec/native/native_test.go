@@ -2,8 +2,6 @@ package native
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"image"
 	"image/jpeg"
@@ -11,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -481,45 +478,6 @@ func TestWithoutLibraries(t *testing.T) {
 	c, _ := codec.ByExtension("jpeg")
 	if c.ID() != "jpeg" {
 		t.Errorf("the codec is %s", c.ID())
-	}
-}
-
-// TestLibraryNextToTheProgram checks that a library adjacent the program comes before that of the system, and that one
-// that cannot be loaded does not.
-func TestLibraryNextToTheProgram(t *testing.T) {
-	ofSystem := library(t, "jpeg").ID
-	maps, err := os.ReadFile("/proc/self/maps")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(string(regexp.MustCompile(`/\S*/libturbojpeg\.so\S*`).Find(maps)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	adjacent := filepath.Join(filepath.Dir(program), "libturbojpeg.so.0")
-	defer os.Remove(adjacent)
-	other := slices.Concat(b, []byte{0})
-	sum := sha256.Sum256(other)
-	for _, c := range []struct {
-		content []byte
-		is      func(id string) bool
-	}{
-		{other, func(id string) bool { return strings.HasSuffix(id, "-"+hex.EncodeToString(sum[:8])) }},
-		{[]byte("damaged"), func(id string) bool { return id == ofSystem }},
-	} {
-		if err := os.Remove(adjacent); err != nil && !errors.Is(err, os.ErrNotExist) {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(adjacent, c.content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if l := library(t, "jpeg"); !c.is(l.ID) {
-			t.Errorf("beside %d bytes the library is %s, and that of the system %s", len(c.content), l.ID, ofSystem)
-		}
 	}
 }
 

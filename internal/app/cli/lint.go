@@ -120,7 +120,7 @@ type finding struct {
 	Column   int    `json:"column"`
 	Node     string `json:"node"` // "" for errors, whose message names it
 	Message  string `json:"message"`
-	Fix      string `json:"cure"` // "" for errors, whose message contains it
+	Fix      string `json:"fix"` // "" for errors, whose message contains it
 }
 
 func findingsIn(found []lint.Warning) []finding {

@@ -25,7 +25,7 @@ func TestOtherSystems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, system := range []string{"darwin/arm64", "windows/386"} {
+	for _, system := range []string{"darwin/arm64", "windows/amd64", "windows/386"} {
 		t.Run(system, func(t *testing.T) {
 			goos, goarch, _ := strings.Cut(system, "/")
 			found, err := packages.Load(&packages.Config{

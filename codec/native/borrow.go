@@ -1,4 +1,4 @@
-//go:build (amd64 || arm64) && !larder_static
+//go:build (linux || darwin || windows) && (amd64 || arm64) && !larder_static
 
 package native
 

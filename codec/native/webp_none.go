@@ -8,8 +8,6 @@ import (
 	"github.com/larder-data/larder/codec"
 )
 
-var errNone = errors.New("native: this program was built without native libraries")
-
-func openTurbo() (codec.Library, error) { return codec.Library{}, errNone }
+var errNone = errors.New("native: this program was built without the native library")
 
 func openWebP() (codec.Library, error) { return codec.Library{}, errNone }

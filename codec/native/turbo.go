@@ -1,4 +1,4 @@
-//go:build (amd64 || arm64) && !larder_static
+//go:build (linux || darwin || windows) && (amd64 || arm64) && !larder_static
 
 package native
 
@@ -38,17 +38,17 @@ const (
 )
 
 // turbo holds the functions of libturbojpeg.
-type turbo struct{ begin, header, decode, end, beginWrite, buffer, encode uintptr }
+type turbo struct{ begin, header, decode, end, beginWrite, capacity, encode uintptr }
 
 // openTurbo opens libjpeg-turbo by its TurboJPEG interface, which is the same in versions 2
 // and 3.
 func openTurbo() (codec.Library, error) {
-	f, id, err := open("libturbojpeg.so.0", turboText, "tjDecompress2", "tjDecompressHeader3", "tjInitDecompress", "tjDestroy",
+	f, id, err := open(turboFile, turboText, "tjDecompress2", "tjDecompressHeader3", "tjInitDecompress", "tjDestroy",
 		"tjInitCompress", "tjBufSize", "tjCompress2")
 	if err != nil {
 		return codec.Library{}, err
 	}
-	t := turbo{decode: f[0], header: f[1], begin: f[2], end: f[3], beginWrite: f[4], buffer: f[5], encode: f[6]}
+	t := turbo{decode: f[0], header: f[1], begin: f[2], end: f[3], beginWrite: f[4], capacity: f[5], encode: f[6]}
 	return codec.Library{Format: "jpeg", ID: "turbo/" + turboVersion + "/" + id, Decode: t.read, Reduce: t.reduce, Borrow: t.borrow, Encode: t.write}, nil
 }
 
@@ -74,7 +74,7 @@ func (t turbo) into(b []byte, config image.Config, by int, memory func(n int) []
 	default: // inks
 		return nil, false
 	}
-	if 4*config.Width*config.Height >= turboMaxOutput {
+	if 4*config.Width*config.Height >= turboMaxOutput || uint64(len(b)) > uint64(^ulong(0)) {
 		return nil, false
 	}
 	handle, _, _ := purego.SyscallN(t.begin)
@@ -121,8 +121,9 @@ func (t turbo) write(img image.Image, quality int) ([]byte, bool) {
 	if pix == nil || size.X <= 0 || size.Y <= 0 || max(size.X, size.Y) > turboMost {
 		return nil, false
 	}
-	buffer, _, _ := purego.SyscallN(t.buffer, uintptr(size.X), uintptr(size.Y), uintptr(chroma))
-	if buffer == 0 || buffer >= turboMaxOutput {
+	r, _, _ := purego.SyscallN(t.capacity, uintptr(size.X), uintptr(size.Y), uintptr(chroma))
+	capacity := ulong(r)
+	if capacity == 0 || capacity >= turboMaxOutput {
 		return nil, false
 	}
 	handle, _, _ := purego.SyscallN(t.beginWrite)
@@ -132,20 +133,30 @@ func (t turbo) write(img image.Image, quality int) ([]byte, bool) {
 	defer purego.SyscallN(t.end, handle)
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
-	if len(*buf) < int(buffer) {
-		*buf = make([]byte, buffer)
+	if len(*buf) < int(capacity) {
+		*buf = make([]byte, capacity)
 	}
 	to := struct {
 		buf  unsafe.Pointer
-		size uint64 // unsigned long of 64 bits: capacity before, bytes written after
-	}{unsafe.Pointer(&(*buf)[0]), uint64(buffer)}
-	r, _, _ := purego.SyscallN(t.encode, handle, uintptr(unsafe.Pointer(&pix[0])), uintptr(size.X), uintptr(stride), uintptr(size.Y), uintptr(pixel),
-		uintptr(unsafe.Pointer(&to.buf)), uintptr(unsafe.Pointer(&to.size)), uintptr(chroma), uintptr(quality), turboExact|turboGiven)
+		size ulong // capacity before, bytes written after
+	}{unsafe.Pointer(&(*buf)[0]), capacity}
+	first, second, third := stacked(chroma, quality, turboExact|turboGiven)
+	r, _, _ = purego.SyscallN(t.encode, handle, uintptr(unsafe.Pointer(&pix[0])), uintptr(size.X), uintptr(stride), uintptr(size.Y), uintptr(pixel),
+		uintptr(unsafe.Pointer(&to.buf)), uintptr(unsafe.Pointer(&to.size)), first, second, third)
 	runtime.KeepAlive(pix)
-	if int32(r) != 0 || to.buf != unsafe.Pointer(&(*buf)[0]) || to.size > uint64(buffer) {
+	if int32(r) != 0 || to.buf != unsafe.Pointer(&(*buf)[0]) || to.size > capacity {
 		return nil, false
 	}
 	return bytes.Clone((*buf)[:to.size]), true
+}
+
+// stacked returns the words of three parameters of type int behind the eighth, which are on
+// the stack. Apple's arm64 puts two of them into one word.
+func stacked(first, second, third int) (uintptr, uintptr, uintptr) {
+	if runtime.GOOS == "darwin" && runtime.GOARCH == "arm64" {
+		return uintptr(first) | uintptr(second)<<32, uintptr(third), 0
+	}
+	return uintptr(first), uintptr(second), uintptr(third)
 }
 
 // buffers holds output buffers, which are mostly unused.
