@@ -34,6 +34,8 @@ type Execution struct {
 	out    Sample
 	failed error // error of its batch, until it is returned once
 
+	computed atomic.Pointer[Sample] // the result before it was encoded, until it is taken
+
 	most atomic.Int32 // bound of its batch after a larger one failed as a whole; 0: none
 }
 

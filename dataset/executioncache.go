@@ -43,9 +43,31 @@ func (e *Execution) take(a *key.Action, r larder.Result[*made]) error {
 	if err != nil {
 		return e.fail(err)
 	}
+	if computed := e.computed.Swap(nil); computed != nil && !e.lean {
+		out.adopt(*computed)
+	}
 	e.out, e.cached, e.cost = out, true, r.Cost
 	if e.node.Cached != nil {
 		e.node.Cached(e.index, r.Key, a.Key())
 	}
 	return nil
+}
+
+// pack is the computation whose result is cached.
+func (e *Execution) pack(ctx context.Context) (*made, error) {
+	out, err := e.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return e.packed(ctx, out)
+}
+
+// packed encodes the result for the cache.
+func (e *Execution) packed(ctx context.Context, out Sample) (*made, error) {
+	p, err := newMade(ctx, e.in, out)
+	if err != nil {
+		return nil, e.fail(err)
+	}
+	e.computed.Store(&out)
+	return p, nil
 }

@@ -170,21 +170,3 @@ func (e *invocation) read() Sample {
 	}
 	return e.in
 }
-
-// pack is the computation whose result is cached.
-func (e *invocation) pack(ctx context.Context) (*made, error) {
-	out, err := e.run(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return e.packed(ctx, out)
-}
-
-// packed encodes the result for the cache.
-func (e *invocation) packed(ctx context.Context, out Sample) (*made, error) {
-	p, err := newMade(ctx, e.in, out)
-	if err != nil {
-		return nil, e.fail(err)
-	}
-	return p, nil
-}
