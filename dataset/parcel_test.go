@@ -2,6 +2,9 @@ package dataset
 
 import (
 	"bytes"
+	"image"
+	"image/color"
+	"reflect"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -64,5 +67,58 @@ func checkField(t *rapid.T, got, want Field, passed bool) {
 	wantDigest, _ := want.Item.Digest(t.Context())
 	if gotExt != wantExt || !bytes.Equal(gotBytes, wantBytes) || gotDigest != wantDigest {
 		t.Fatalf("item %q came back changed", want.Key)
+	}
+}
+
+// TestComputedImagesAreKept checks that the items of a stored result get the images of the
+// computed one only where decoding returns equal ones.
+func TestComputedImagesAreKept(t *testing.T) {
+	size := image.Rect(0, 0, 5, 4)
+	full, gray := image.NewNRGBA(size), image.NewGray(size)
+	for i := range full.Pix {
+		full.Pix[i] = byte(37 * i)
+	}
+	palette := image.NewPaletted(size, color.Palette{color.Black, color.White})
+	part := full.SubImage(image.Rect(1, 1, 4, 3))
+	for name, c := range map[string]struct {
+		ext string
+		img image.Image
+		is  bool
+	}{
+		"NRGBA": {"png", full, true}, "gray": {"png", gray, true}, "palette": {"png", palette, false},
+		"a part of an image": {"png", part, false}, "lossy": {"jpg", gray, false},
+	} {
+		computed := NewSample(Field{Key: "image", Item: NewItem(c.ext, c.img)})
+		p, err := newMade(t.Context(), Sample{}, computed)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		b, err := madeValue.Encode(nil, p)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		opened := func() Sample {
+			if p, err = madeValue.Decode(b); err != nil {
+				t.Fatal(name, err)
+			}
+			s, err := p.open(Sample{})
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			return s
+		}
+		stored, adopted := opened(), opened()
+		adopted.adopt(computed)
+		want, err := stored.Value(t.Context(), "image")
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		got, err := adopted.Value(t.Context(), "image")
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: the value is %T, %v, and %T when it is decoded", name, got, err, want)
+		}
+		if got == any(c.img) != c.is {
+			t.Errorf("%s: it is the computed image: %v, want %v", name, !c.is, c.is)
+		}
 	}
 }

@@ -15,7 +15,7 @@ type UnkeyableError struct {
 	Err    error        // error of a Keyer or BinaryMarshaler, if that is the reason
 }
 
-// Error returns path, reason and cure.
+// Error returns path, reason and fix.
 func (e *UnkeyableError) Error() string {
 	s := e.Path + ": " + e.Reason
 	if e.Err != nil {
