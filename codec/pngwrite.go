@@ -123,9 +123,15 @@ const filterStride = 256
 func filterNone(out, this, _ []byte, _, most int) (sum int) {
 	for len(this) > 0 && sum <= most {
 		n := min(filterStride, len(this))
-		for i, v := range this[:n] {
-			out[i] = v
-			sum += magnitude(v)
+		i := 0
+		for ; i+8 <= n; i += 8 {
+			v := binary.LittleEndian.Uint64(this[i:])
+			binary.LittleEndian.PutUint64(out[i:], v)
+			sum += magnitude8(v)
+		}
+		for ; i < n; i++ {
+			out[i] = this[i]
+			sum += magnitude(this[i])
 		}
 		this, out = this[n:], out[n:]
 	}
@@ -136,8 +142,14 @@ func filterUp(out, this, above []byte, _, most int) (sum int) {
 	for len(this) > 0 && sum <= most {
 		n := min(filterStride, len(this))
 		up, to := above[:n], out[:n]
-		for i, v := range this[:n] {
-			d := v - up[i]
+		i := 0
+		for ; i+8 <= n; i += 8 {
+			d := minus8(binary.LittleEndian.Uint64(this[i:]), binary.LittleEndian.Uint64(up[i:]))
+			binary.LittleEndian.PutUint64(to[i:], d)
+			sum += magnitude8(d)
+		}
+		for ; i < n; i++ {
+			d := this[i] - up[i]
 			to[i] = d
 			sum += magnitude(d)
 		}
@@ -161,9 +173,16 @@ func filterMean(out, this, above []byte, pixel, most int) (sum int) {
 	}
 	for at := pixel; at < len(this) && sum <= most; {
 		n := min(filterStride, len(this)-at)
-		left, up, to := this[at-pixel:][:n], above[at:][:n], out[at:][:n]
-		for i, v := range this[at:][:n] {
-			d := v - byte((int(left[i])+int(up[i]))/2)
+		left, up, here, to := this[at-pixel:][:n], above[at:][:n], this[at:][:n], out[at:][:n]
+		i := 0
+		for ; i+8 <= n; i += 8 {
+			mean := mean8(binary.LittleEndian.Uint64(left[i:]), binary.LittleEndian.Uint64(up[i:]))
+			d := minus8(binary.LittleEndian.Uint64(here[i:]), mean)
+			binary.LittleEndian.PutUint64(to[i:], d)
+			sum += magnitude8(d)
+		}
+		for ; i < n; i++ {
+			d := here[i] - byte((int(left[i])+int(up[i]))/2)
 			to[i] = d
 			sum += magnitude(d)
 		}
@@ -172,6 +191,7 @@ func filterMean(out, this, above []byte, pixel, most int) (sum int) {
 	return sum
 }
 
+// filterPaeth subtracts the neighbour that is nearest to left + up - corner.
 func filterPaeth(out, this, above []byte, pixel, most int) (sum int) {
 	for i, v := range this[:pixel] {
 		out[i] = v - above[i]
@@ -181,31 +201,44 @@ func filterPaeth(out, this, above []byte, pixel, most int) (sum int) {
 		n := min(filterStride, len(this)-at)
 		left, up, corner, to := this[at-pixel:][:n], above[at:][:n], above[at-pixel:][:n], out[at:][:n]
 		for i, v := range this[at:][:n] {
-			d := v - paeth(left[i], up[i], corner[i])
-			to[i] = d
-			sum += magnitude(d)
+			l, u, c := int(left[i]), int(up[i]), int(corner[i])
+			near, d := l, abs(u-c)
+			if du := abs(l - c); du < d {
+				near, d = u, du
+			}
+			if abs(l+u-2*c) < d {
+				near = c
+			}
+			diff := v - byte(near)
+			to[i] = diff
+			sum += magnitude(diff)
 		}
 		at += n
 	}
 	return sum
 }
 
+// Eight bytes in a word.
+const (
+	lowBits  = 0x0101010101010101
+	highBits = 0x8080808080808080
+)
+
+// minus8 subtracts eight bytes from eight others, without borrowing between them.
+func minus8(a, b uint64) uint64 { return (a | highBits - b&^highBits) ^ (a^^b)&highBits }
+
+// mean8 returns the means of eight pairs of bytes, rounded down.
+func mean8(a, b uint64) uint64 { return a&b + (a^b)&^lowBits>>1 }
+
+// magnitude8 returns the sum of the magnitudes of eight bytes.
+func magnitude8(d uint64) int {
+	const even, ones = 0x00ff00ff00ff00ff, 0x0001000100010001
+	negative := d >> 7 & lowBits
+	d = d ^ negative*0xff + negative
+	return int((d&even + d>>8&even) * ones >> 48)
+}
+
 // magnitude returns the absolute value of a difference of bytes.
 func magnitude(d byte) int { return abs(int(int8(d))) }
-
-// paeth returns the neighbour that is nearest to left + up - corner.
-func paeth(left, up, corner byte) byte {
-	l, u, c := int(left), int(up), int(corner)
-	pl, pu := u-c, l-c
-	dl, du, dc := abs(pl), abs(pu), abs(pl+pu)
-	near, d := left, dl
-	if du < d {
-		near, d = up, du
-	}
-	if dc < d {
-		near = corner
-	}
-	return near
-}
 
 func abs(v int) int { return max(v, -v) }
