@@ -30,13 +30,13 @@ func fewerCollections() (end func()) {
 
 func garbageIsSet() bool { return os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" }
 
-// serverGarbage is the garbage allowed in a server, unless a quarter of the
-// heap in use is more.
-const serverGarbage = 64 << 20
+// serverGarbage is the garbage allowed in a server, unless half of the memory
+// that the collector scans is more.
+const serverGarbage = 32 << 20
 
 // boundGarbage allows less garbage than [fewerCollections] until end is called,
 // for long-running programs with a large heap. The heap of a server is mostly
-// pixels, which the collector does not scan.
+// pixels, which the collector does not scan, so that its cycles are short.
 func boundGarbage() (end func()) {
 	if garbageIsSet() {
 		return func() {}
@@ -62,10 +62,10 @@ func boundGarbage() (end func()) {
 // garbagePercent returns the allowed garbage, in percent of the heap in use
 // after the last collection.
 func garbagePercent() int {
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(live)
-	inUse := max(live[0].Value.Uint64(), 1<<20)
-	return int(100 * max(serverGarbage, inUse/4) / inUse)
+	heap := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/heap:bytes"}}
+	metrics.Read(heap)
+	inUse := max(heap[0].Value.Uint64(), 1<<20)
+	return int(100 * max(serverGarbage, heap[1].Value.Uint64()/2) / inUse)
 }
 
 // freeMemory returns a function that schedules the return of unused memory to
