@@ -233,6 +233,21 @@ def torch_row(i: int) -> tuple[Any, int]:
     return torch.rand(2), i
 
 
+def torch_subclass(i: int) -> Any:
+    import torch
+
+    class Marked(torch.Tensor):
+        """A tensor of another module, such as an image of torchvision."""
+
+    return torch.full((2,), i).as_subclass(Marked)
+
+
+def test_subclasses_of_tensors(real: Path) -> None:
+    pytest.importorskip("torch", reason="torch is not installed")
+    with larder.Loader(Rows(torch_subclass), batch_size=4) as loader:
+        assert next(iter(loader))["0"].tolist() == [[i, i] for i in range(4)]
+
+
 def test_tensors_as_of_a_dataloader(real: Path) -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed")
     with larder.Loader(Rows(torch_row), batch_size=8) as loader, larder.Loader(Rows(torch_row), batch_size=8) as other:

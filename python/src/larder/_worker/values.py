@@ -149,11 +149,12 @@ def value(made: Any, item: str) -> list[bytes | memoryview]:
         return _part(TEXT, _encoded(made, item))
     if isinstance(made, (bytes, bytearray, memoryview)):
         return _part(BYTES, made if isinstance(made, bytes) else bytes(made))
-    module = type(made).__module__.partition(".")[0]
-    if module in _LIBRARIES and module in sys.modules:
-        found = _LIBRARIES[module](made, item)
-        if found is not None:
-            return found
+    for cls in type(made).__mro__:  # such as an image of torchvision, which is a tensor
+        module = cls.__module__.partition(".")[0]
+        if module in _LIBRARIES and module in sys.modules:
+            found = _LIBRARIES[module](made, item)
+            if found is not None:
+                return found
     plain = _plain(made, f"item {item}", 0)
     try:
         text = json.dumps(plain, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
