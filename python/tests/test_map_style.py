@@ -236,7 +236,7 @@ def torch_row(i: int) -> tuple[Any, int]:
 def torch_subclass(i: int) -> Any:
     import torch
 
-    class Marked(torch.Tensor):
+    class Marked(torch.Tensor):  # type: ignore[misc]  # without torch it is of type Any
         """A tensor of another module, such as an image of torchvision."""
 
     return torch.full((2,), i).as_subclass(Marked)
