@@ -187,7 +187,7 @@ func (c *Cache[K, V]) put(k K, v V, bytes int64, cost time.Duration) {
 		e = new(entry[K, V])
 	}
 	*e = entry[K, V]{key: k, value: v, bytes: bytes, cost: cost}
-	if c.options.Bytes > 0 && bytes > c.options.Bytes || !c.capacity(e) {
+	if c.options.Bytes > 0 && bytes > c.options.Bytes || !c.makeSpace(e) {
 		c.stats.Rejected++
 		c.dropped(v)
 		c.recycle(e)
@@ -204,8 +204,8 @@ func (c *Cache[K, V]) over(bytes int64) bool {
 	return o.Size > 0 && c.entries.size() >= o.Size || o.Bytes > 0 && c.stats.Bytes+bytes > o.Bytes
 }
 
-// capacity evicts until a new entry fits.
-func (c *Cache[K, V]) capacity(incoming *entry[K, V]) bool {
+// makeSpace evicts until a new entry fits.
+func (c *Cache[K, V]) makeSpace(incoming *entry[K, V]) bool {
 	for c.over(incoming.bytes) {
 		victim := c.policy.victim(incoming)
 		if victim == nil {

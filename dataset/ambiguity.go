@@ -14,13 +14,13 @@ import (
 // [codec.Ambiguity]) to log, once for each file. Without it they go to slog.Default. The
 // first image whose orientation is ignored is a warning, too (see [Item.Oriented]).
 func WithLog(ctx context.Context, log *slog.Logger) context.Context {
-	return context.WithValue(ctx, doubtsKey{}, &doubts{log: log, notified: map[string]bool{}})
+	return context.WithValue(ctx, doubtsKey{}, &doubts{log: log, reported: map[string]bool{}})
 }
 
 // WithRunLog is [WithLog] for a run that ends: end must be called then, and warns of all
 // images whose orientation was ignored, with their number.
 func WithRunLog(ctx context.Context, log *slog.Logger) (_ context.Context, end func()) {
-	d := &doubts{log: log, notified: map[string]bool{}, counting: true}
+	d := &doubts{log: log, reported: map[string]bool{}, counting: true}
 	return context.WithValue(ctx, doubtsKey{}, d), d.endRun
 }
 
@@ -31,7 +31,7 @@ type doubts struct {
 	log *slog.Logger // nil for the default
 
 	mu       sync.Mutex
-	notified map[string]bool
+	reported map[string]bool
 	counting bool // turned images are counted until the end of a run
 	turned   int  // images whose orientation was ignored
 	first    string
@@ -40,7 +40,7 @@ type doubts struct {
 // maxReported bounds the files that are remembered and named.
 const maxReported = 10_000
 
-var unlogged = &doubts{notified: map[string]bool{}}
+var unlogged = &doubts{reported: map[string]bool{}}
 
 // noting decodes and logs ambiguities, if the format has any.
 func noting(ctx context.Context, c codec.Codec, b []byte, o Origin) (any, error) {
@@ -93,11 +93,11 @@ func (d *doubts) count(name string) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	seen := "turned\x00" + name
-	if d.notified[seen] {
+	if d.reported[seen] {
 		return 0
 	}
-	if len(d.notified) < maxReported {
-		d.notified[seen] = true
+	if len(d.reported) < maxReported {
+		d.reported[seen] = true
 	}
 	if d.turned++; d.turned == 1 {
 		d.first = name
@@ -129,9 +129,9 @@ func Warn(ctx context.Context, file, message string) {
 func (d *doubts) note(what string) (again, last bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	again = d.notified[what] || len(d.notified) > maxReported
-	last = len(d.notified) == maxReported
-	d.notified[what] = true
+	again = d.reported[what] || len(d.reported) > maxReported
+	last = len(d.reported) == maxReported
+	d.reported[what] = true
 	return again, last
 }
 

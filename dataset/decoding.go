@@ -104,8 +104,8 @@ func freeSpace(bytes int64, another bool) {
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	const buffer = 128 << 20
-	debug.SetMemoryLimit(int64(m.Sys-m.HeapIdle) + bytes + buffer)
+	const headroom = 128 << 20
+	debug.SetMemoryLimit(int64(m.Sys-m.HeapIdle) + bytes + headroom)
 	c.limited = true
 }
 

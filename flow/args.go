@@ -13,9 +13,9 @@ import (
 
 // An Arg is one value of a parameter, given as a string outside of a flow file.
 type Arg struct {
-	Name   string // of the parameter
-	Bundle string
-	Flag   string // name that the user sees, such as --times; errors begin with it
+	Name string // of the parameter
+	Text string
+	Flag string // name that the user sees, such as --times; errors begin with it
 }
 
 // Params reads parameters of a component from strings. The result, its defaults
@@ -63,18 +63,18 @@ func (p *parser) arg(c *component.Component, with []field, number int, a Arg) []
 	f := &with[at]
 	switch t.Kind() {
 	case reflect.Slice:
-		f.collect(yaml.SequenceNode, number, p.text(t.Elem(), number, a.Bundle))
+		f.collect(yaml.SequenceNode, number, p.text(t.Elem(), number, a.Text))
 	case reflect.Map:
-		name, value, ok := strings.Cut(a.Bundle, "=")
+		name, value, ok := strings.Cut(a.Text, "=")
 		if !ok {
-			p.add(number, 0, fmt.Sprintf("%q is malformed; write NAME=VALUE", a.Bundle))
+			p.add(number, 0, fmt.Sprintf("%q is malformed; write NAME=VALUE", a.Text))
 		}
 		f.collect(yaml.MappingNode, number, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: name, Line: number}, p.text(t.Elem(), number, value))
 	default:
 		if f.value != nil {
 			p.add(number, 0, "is given twice; remove one")
 		}
-		f.value = p.text(t, number, a.Bundle)
+		f.value = p.text(t, number, a.Text)
 	}
 	return with
 }

@@ -14,7 +14,7 @@ import (
 
 // argParams has a parameter of every kind.
 type argParams struct {
-	Bundle string             `param:"text"`
+	Text   string             `param:"text"`
 	Mode   string             `param:"mode" default:"a" enum:"a|b"`
 	Path   component.Path     `param:"path"`
 	Truth  bool               `param:"truth"`
@@ -35,7 +35,7 @@ var argComponent = component.NewSink("test", "takes everything", func(context.Co
 // args reads NAME VALUE NAME VALUE...
 func args(pairs ...string) (list []flow.Arg) {
 	for pair := range slices.Chunk(pairs, 2) {
-		list = append(list, flow.Arg{Name: pair[0], Bundle: pair[1], Flag: "--" + pair[0]})
+		list = append(list, flow.Arg{Name: pair[0], Text: pair[1], Flag: "--" + pair[0]})
 	}
 	return list
 }
@@ -47,8 +47,8 @@ func TestParams(t *testing.T) {
 		set  func(p *argParams)
 	}{
 		{args(), func(*argParams) {}},
-		{args("text", "null"), func(p *argParams) { p.Bundle = "null" }},
-		{args("text", "[1, 2"), func(p *argParams) { p.Bundle = "[1, 2" }},
+		{args("text", "null"), func(p *argParams) { p.Text = "null" }},
+		{args("text", "[1, 2"), func(p *argParams) { p.Text = "[1, 2" }},
 		{args("text", ""), func(*argParams) {}},
 		{args("mode", "b"), func(p *argParams) { p.Mode = "b" }},
 		{args("path", "a=b,c:d"), func(p *argParams) { p.Path = "a=b,c:d" }},
@@ -131,7 +131,7 @@ func FuzzParams(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, p := range argComponent.Params {
-			v, err := flow.Params(argComponent, []flow.Arg{{Name: p.Name, Bundle: text, Flag: "--" + p.Name}})
+			v, err := flow.Params(argComponent, []flow.Arg{{Name: p.Name, Text: text, Flag: "--" + p.Name}})
 			if err == nil && v == nil {
 				t.Errorf("%s: neither parameters nor an error", p.Name)
 			}

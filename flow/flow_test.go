@@ -158,7 +158,7 @@ func TestPlanSaysWhatAndWhy(t *testing.T) {
 		if n.Cached != cached || n.Compute != compute {
 			t.Errorf("%s: %d cached and %d to compute, want %d and %d", what, n.Cached, n.Compute, cached, compute)
 		}
-		if compute > 0 && (len(n.Reasons) != 1 || !strings.Contains(n.Reasons[0].Bundle, reason)) {
+		if compute > 0 && (len(n.Reasons) != 1 || !strings.Contains(n.Reasons[0].Text, reason)) {
 			t.Errorf("%s: reasons %+v, want %q", what, n.Reasons, reason)
 		}
 	}

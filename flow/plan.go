@@ -42,9 +42,9 @@ type NodePlan struct {
 
 // A Reason says why samples would be computed.
 type Reason struct {
-	Bundle string `json:"text"`
-	Count  int64  `json:"count"`
-	First  int    `json:"first"` // position of the first such sample
+	Text  string `json:"text"`
+	Count int64  `json:"count"`
+	First int    `json:"first"` // position of the first such sample
 }
 
 // Plan reports what [Flow.Run] would compute. It computes, caches and writes
@@ -87,9 +87,9 @@ func (f *Flow) plan(ctx context.Context, o RunOptions) (*planner, error) {
 
 // add counts a sample that is computed for a reason.
 func (np *NodePlan) add(text string, index int) {
-	i := slices.IndexFunc(np.Reasons, func(r Reason) bool { return r.Bundle == text })
+	i := slices.IndexFunc(np.Reasons, func(r Reason) bool { return r.Text == text })
 	if i < 0 {
-		np.Reasons = append(np.Reasons, Reason{Bundle: text, First: index})
+		np.Reasons = append(np.Reasons, Reason{Text: text, First: index})
 		i = len(np.Reasons) - 1
 	}
 	np.Reasons[i].Count++

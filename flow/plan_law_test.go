@@ -210,7 +210,7 @@ func compare(t *testing.T, f *flow.Flow, p flow.NodePlan, r flow.NodeReport) {
 	least := p.Compute
 	if p.AtMost { // minus the samples that may turn out as cached
 		for _, why := range p.Reasons {
-			if strings.HasPrefix(why.Bundle, "its inputs are computed first") || strings.HasPrefix(why.Bundle, "checkpoint: auto decides") {
+			if strings.HasPrefix(why.Text, "its inputs are computed first") || strings.HasPrefix(why.Text, "checkpoint: auto decides") {
 				least -= why.Count
 			}
 		}

@@ -26,7 +26,7 @@ func (p *planner) takeRecorded(ctx context.Context) error {
 		case pass.Waits:
 			np.Compute += int64(pass.Samples)
 			np.AtMost = true
-			np.Reasons = append(np.Reasons, Reason{Bundle: waits, Count: int64(pass.Samples)})
+			np.Reasons = append(np.Reasons, Reason{Text: waits, Count: int64(pass.Samples)})
 		default:
 			np.Compute += int64(pass.Samples)
 			p.keeps(pass.Action)

@@ -35,9 +35,9 @@ type LocalExecutor struct {
 	built map[string]bool
 }
 
-// LocalExecutor returns a maker of ranges for all nodes with an output. A node is built
+// LocalExecutor returns an executor of all nodes with an output. A node is built
 // at its first request. An operator that has to read all samples does so then,
-// and so does every other maker of ranges of that node. Checkpoints are
+// and so does every other executor of that node. Checkpoints are
 // computed range by range, in the larder, and pinned by the next [Flow.Run].
 func (f *Flow) LocalExecutor(ctx context.Context, o RunOptions) (*LocalExecutor, error) {
 	o.Only, o.Checkpoints = nil, nil

@@ -85,7 +85,7 @@ type evaluator struct {
 	wake  *sync.Cond
 	stack []*task
 	tasks map[key.Key]*task
-	loans sync.Map // *lent of values that cannot be watched, by address
+	loans sync.Map // *borrowed of values that cannot be watched, by address
 	root  *task
 	err   error
 	count Progress

@@ -146,7 +146,7 @@ func (c *column) pad(l *layout) error {
 	if dims == 1 {
 		shape = shape[:1]
 	}
-	return c.padded(l, &c.Lengths, shape...)
+	return c.addBlock(l, &c.Lengths, shape...)
 }
 
 func (c *column) padWith() error {
@@ -160,8 +160,8 @@ func (c *column) padWith() error {
 	return nil
 }
 
-// padded allocates a block of numbers that describe the field.
-func (c *column) padded(l *layout, to **Block, shape ...int) error {
+// addBlock allocates a block of numbers that describe the field.
+func (c *column) addBlock(l *layout, to **Block, shape ...int) error {
 	b, err := l.block(array.Int64, shape...)
 	*to = &b
 	return err
@@ -193,10 +193,10 @@ func (c *column) list(l *layout) error {
 	if c.Block, err = l.block(to, int(total)); err != nil {
 		return err
 	}
-	if err := c.padded(l, &c.Offsets, len(c.cells)+1); err != nil {
+	if err := c.addBlock(l, &c.Offsets, len(c.cells)+1); err != nil {
 		return err
 	}
-	return c.padded(l, &c.Shapes, len(c.cells), rank)
+	return c.addBlock(l, &c.Shapes, len(c.cells), rank)
 }
 
 func (c *column) text(l *layout) (err error) {
@@ -209,7 +209,7 @@ func (c *column) text(l *layout) (err error) {
 	if c.Block, err = l.block(array.Uint8, int(total)); err != nil {
 		return err
 	}
-	return c.padded(l, &c.Offsets, len(c.cells)+1)
+	return c.addBlock(l, &c.Offsets, len(c.cells)+1)
 }
 
 // pack allocates rows of tokens.
@@ -245,10 +245,10 @@ func (c *column) pack(l *layout) error {
 	if err := c.padWith(); err != nil {
 		return err
 	}
-	if err := c.padded(l, &c.Offsets, len(c.offsets)); err != nil {
+	if err := c.addBlock(l, &c.Offsets, len(c.offsets)); err != nil {
 		return err
 	}
-	return c.padded(l, &c.Lengths, len(c.lengths))
+	return c.addBlock(l, &c.Lengths, len(c.lengths))
 }
 
 func (c *column) parts() int {

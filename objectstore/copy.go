@@ -7,7 +7,7 @@ import (
 )
 
 // errAgain is the error of a copy that broke off.
-var errAgain = errors.New("the copy has to begin anew")
+var errAgain = errors.New("the copy has to start again")
 
 // Copy writes the whole file to to, in one request. So all bytes are of one version, even
 // if the server gives two versions the same [Version]. After a failure it starts again, so

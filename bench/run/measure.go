@@ -246,7 +246,7 @@ func firstLine(err error) string {
 	return line
 }
 
-// diskUse returns the bytes that a directory takes on its vfs.
+// diskUse returns the bytes that a directory takes on its file system.
 func diskUse(dir string) (bytes float64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {

@@ -161,10 +161,10 @@ func lines(r io.Reader, add func(start int64)) error {
 type reader struct {
 	Source
 	files   rows.Files
-	buffers sync.Pool // of *room
+	buffers sync.Pool // of *buffer
 }
 
-// buffer holds buffers for the fields of a line. It still has the names of an earlier
+// buffer holds memory for the fields of a line. It still has the names of an earlier
 // line, as most lines have the same.
 type buffer struct {
 	members []jsontext.Member

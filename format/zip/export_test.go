@@ -19,7 +19,7 @@ func ReadAll(x members.Index, from io.ReaderAt, size int64) error {
 	for i := range x.Samples() {
 		for m, to := x.MembersOf(i); m < to; m++ {
 			p := placed(x.Place(m))
-			if p.at < 0 || p.buffer < 0 || p.at+p.buffer > size || p.packed < 0 || p.packed > p.buffer || p.unpacked < 0 || p.unpacked>>15 > p.packed {
+			if p.at < 0 || p.extent < 0 || p.at+p.extent > size || p.packed < 0 || p.packed > p.extent || p.unpacked < 0 || p.unpacked>>15 > p.packed {
 				return fmt.Errorf("member %d: %+v of %d", m, p, size)
 			}
 			if p.unpacked < 1<<20 {

@@ -18,7 +18,7 @@ import (
 
 // A place is the position of a member in the index.
 type place struct {
-	at, buffer, packed, unpacked int64
+	at, extent, packed, unpacked int64
 	sum                          uint32
 	method                       uint16
 }
@@ -28,7 +28,7 @@ const placeBytes = 4*8 + 4 + 2
 // place returns the encoded position of a member.
 func (f *found) place() []byte {
 	b := make([]byte, 0, placeBytes)
-	for _, n := range []int64{f.at, f.buffer, f.packed, f.unpacked} {
+	for _, n := range []int64{f.at, f.extent, f.packed, f.unpacked} {
 		b = le.AppendUint64(b, uint64(n))
 	}
 	return le.AppendUint16(le.AppendUint32(b, f.sum), f.method)
@@ -91,7 +91,7 @@ func (p place) start(from io.ReaderAt, name string) (int64, error) {
 		return 0, errHeader
 	}
 	length := int64(len(head)) + int64(le.Uint16(head[28:]))
-	if length > p.buffer-p.packed {
+	if length > p.extent-p.packed {
 		return 0, errors.New("overlap with the next member: the archive is damaged")
 	}
 	return p.at + length, nil

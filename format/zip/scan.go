@@ -20,7 +20,7 @@ func shown(name string) string { return display.Name(name) }
 type found struct {
 	entry
 	member bool  // of a sample
-	buffer int64 // bytes from its header to whatever follows
+	extent int64 // bytes from its header to whatever follows
 }
 
 // scan reads the directory of an archive and returns the positions of its members,
@@ -57,7 +57,7 @@ func (d directory) index(ctx context.Context, from io.ReaderAt) (members.Index, 
 	if err != nil {
 		return nil, err
 	}
-	if err := d.buffers(all); err != nil {
+	if err := d.extents(all); err != nil {
 		return nil, err
 	}
 	b := members.NewBuilder(placeBytes)
@@ -72,9 +72,9 @@ func (d directory) index(ctx context.Context, from io.ReaderAt) (members.Index, 
 	return b.Index()
 }
 
-// buffers computes how far each member may extend, and refuses overlapping members, with
+// extents computes how far each member may extend, and refuses overlapping members, with
 // which a small archive could decompress to very much.
-func (d directory) buffers(all []found) error {
+func (d directory) extents(all []found) error {
 	order := make([]*found, len(all))
 	for i := range all {
 		order[i] = &all[i]
@@ -85,7 +85,7 @@ func (d directory) buffers(all []found) error {
 		if i+1 < len(order) {
 			end, next = order[i+1].at, shown(order[i+1].name)
 		}
-		if f.buffer = end - f.at; f.buffer < localBytes+int64(len(f.name)) || f.buffer-localBytes-int64(len(f.name)) < f.packed {
+		if f.extent = end - f.at; f.extent < localBytes+int64(len(f.name)) || f.extent-localBytes-int64(len(f.name)) < f.packed {
 			return f.fail(fmt.Errorf("overlap with %s: the archive is damaged, or a zip bomb", next))
 		}
 	}

@@ -42,7 +42,7 @@ func testManyLeases(t *testing.T, fail vfs.Fail) {
 		leased, release := try(t, other, keys(0, 5)...)
 		defer release()
 		if !slices.Equal(leased, want) {
-			t.Errorf("another process is lent %v, want %v", leased, want)
+			t.Errorf("another process is leased %v, want %v", leased, want)
 		}
 	}
 	one, err := s.Lease(t.Context(), storetest.Key(4))
@@ -106,7 +106,7 @@ func TestKeysOfOneWord(t *testing.T) {
 					alone, release := try(t, s, k[i])
 					release()
 					if alone[0] == held[i] || together[i] == held[i] {
-						t.Errorf("order %v, before %d ends: key %d is lent %v alone, %v with others", order, ended, i, alone[0], together[i])
+						t.Errorf("order %v, before %d ends: key %d is leased %v alone, %v with others", order, ended, i, alone[0], together[i])
 					}
 				}
 			}
@@ -131,11 +131,11 @@ func TestSlotsRunOut(t *testing.T) {
 	_, first := try(t, a, k[0])
 	leased, second := try(t, b, k...)
 	if !slices.Equal(leased, []bool{false, true, true}) {
-		t.Errorf("beside key 0, %v are lent", leased)
+		t.Errorf("beside key 0, %v are leased", leased)
 	}
 	first()
 	if leased, release := try(t, a, k...); !slices.Equal(leased, []bool{true, false, false}) {
-		t.Errorf("beside keys 1 and 2, %v are lent", leased)
+		t.Errorf("beside keys 1 and 2, %v are leased", leased)
 	} else {
 		release()
 	}
@@ -164,13 +164,13 @@ func TestDamagedTable(t *testing.T) {
 	for _, s := range []*Store{a, b} {
 		leased, release := try(t, s, keys...)
 		if slices.Contains(leased, false) {
-			t.Error("not all keys are lent")
+			t.Error("not all keys are leased")
 		}
 		for _, other := range []*Store{a, b} {
 			leased, none := try(t, other, keys...)
 			none()
 			if slices.Contains(leased, true) {
-				t.Error("a key is lent twice")
+				t.Error("a key is leased twice")
 			}
 		}
 		release()
@@ -186,7 +186,7 @@ func TestOneWayOfLending(t *testing.T) {
 	_, release := try(t, bytes, k)
 	second := openBy(t, dir, nil)
 	if leased, _ := try(t, second, k); leased[0] || second.leases.table != nil {
-		t.Errorf("who comes second is lent %v, with table %v", leased, second.leases.table != nil)
+		t.Errorf("the second store leased %v, with table %v", leased, second.leases.table != nil)
 	}
 	release()
 
@@ -225,12 +225,12 @@ func TestLeasesEndWithTheStore(t *testing.T) {
 		_, none := try(t, next, k[5]) // it now has the slot that s had
 		none()
 		if leased, _ := try(t, other, k[:3]...); slices.Contains(leased, false) {
-			t.Errorf("after Close %v are lent", leased)
+			t.Errorf("after Close %v are leased", leased)
 		}
 		release()
 		one()
 		if leased, _ := try(t, next, k[:3]...); slices.Contains(leased, true) {
-			t.Errorf("%v are lent twice", leased)
+			t.Errorf("%v are leased twice", leased)
 		}
 	})
 }

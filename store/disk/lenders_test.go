@@ -214,7 +214,7 @@ func TestStoppedProcessHasWhatItHas(t *testing.T) {
 			}
 			for i, ok := range leased {
 				if ok != (i > 0) {
-					t.Errorf("key %d is lent: %v, and only key 0 is held", i, ok)
+					t.Errorf("key %d is leased: %v, and only key 0 is held", i, ok)
 				}
 			}
 			release()

@@ -19,7 +19,7 @@ func wantBorrowed(t *testing.T, s *Store, want []bool, keys ...key.Key) {
 	t.Helper()
 	leased, release, err := s.TryLease(t.Context(), keys)
 	if err != nil || !slices.Equal(leased, want) {
-		t.Fatalf("lent %v, %v, want %v", leased, err, want)
+		t.Fatalf("leased %v, %v, want %v", leased, err, want)
 	}
 	release()
 }

@@ -64,7 +64,7 @@ func hold(s *Store, _ string) error {
 	_, err := s.Lease(context.Background(), storetest.Key(1))
 	leased, _, terr := s.TryLease(context.Background(), []key.Key{storetest.Key(2)})
 	if err = errors.Join(err, terr); err != nil || !leased[0] {
-		return fmt.Errorf("lent %v: %w", leased, err)
+		return fmt.Errorf("leased %v: %w", leased, err)
 	}
 	fmt.Fprintln(os.Stdout, "held")
 	_, err = io.Copy(io.Discard, os.Stdin)

@@ -11,7 +11,7 @@ import (
 // tiny is the size of a small result: a label, a score, a bounding box.
 const tiny = 100
 
-// Bench measures the stores of vfs.
+// Bench measures a store on some medium.
 func Bench(b *testing.B, medium Medium) {
 	b.Run("GetTiny", func(b *testing.B) {
 		s := opened(b, medium)

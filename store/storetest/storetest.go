@@ -725,6 +725,6 @@ func testTryLease(t *testing.T, s store.Leases) {
 	}
 	wg.Wait()
 	if leased.Load() == 0 {
-		t.Error("nothing was lent")
+		t.Error("nothing was leased")
 	}
 }

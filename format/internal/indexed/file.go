@@ -125,7 +125,7 @@ func (in *File) unpack(ctx context.Context, packed io.Reader, scan Scan) (err er
 	return err
 }
 
-// cached caches the index under the state of the file and the build of the program.
+// cached reads the index from the cache, or stores it, under the state of the file and the build of the program.
 func (in *File) cached(ctx context.Context, l *larder.Larder, scan Scan, through func(context.Context) ([]byte, error)) ([]byte, error) {
 	build, err := key.Build()
 	if err != nil {

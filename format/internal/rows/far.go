@@ -90,7 +90,7 @@ func (in *file) unpackFar(ctx context.Context, scan func(r io.Reader) error) (en
 
 var errStarts = errors.New("rows: unknown format of cached positions")
 
-// cached caches the positions of rows.
+// cached reads the positions of rows from the cache, or stores them.
 func (in *file) cached(ctx context.Context, k Keeping, through func(context.Context) error) error {
 	build, err := key.Build()
 	if err != nil {

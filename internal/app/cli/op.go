@@ -170,7 +170,7 @@ type paramFlag struct {
 
 // Set implements pflag.Value.
 func (f *paramFlag) Set(text string) error {
-	f.run.args = append(f.run.args, flow.Arg{Name: f.param.Name, Bundle: text, Flag: "--" + f.name})
+	f.run.args = append(f.run.args, flow.Arg{Name: f.param.Name, Text: text, Flag: "--" + f.name})
 	return nil
 }
 
@@ -205,7 +205,7 @@ func (r *componentRun) rest(c *cobra.Command, args []string) error {
 		return fmt.Errorf("%s %s: unexpected arguments after --", r.component.Kind, r.component.Name)
 	}
 	for _, text := range args {
-		r.args = append(r.args, flow.Arg{Name: r.component.Params[0].Name, Bundle: text, Flag: "-- " + text})
+		r.args = append(r.args, flow.Arg{Name: r.component.Params[0].Name, Text: text, Flag: "-- " + text})
 	}
 	return nil
 }

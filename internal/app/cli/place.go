@@ -147,7 +147,7 @@ func (p *place) read(kind component.Kind, text string) (err error) {
 		if err := p.checkList(name, value); err != nil {
 			return err
 		}
-		p.rest = append(p.rest, flow.Arg{Name: name, Bundle: value, Flag: part})
+		p.rest = append(p.rest, flow.Arg{Name: name, Text: value, Flag: part})
 	}
 	if p.params, err = p.paramsFor(p.path); err != nil {
 		return err
@@ -183,7 +183,7 @@ var printed = []string{"csv", "jsonl"}
 
 // paramsFor returns the parameters with the given path.
 func (p *place) paramsFor(path string) (any, error) {
-	return flow.Params(p.component, append([]flow.Arg{{Name: placeParam(p.component), Bundle: path, Flag: placeParam(p.component)}}, p.rest...))
+	return flow.Params(p.component, append([]flow.Arg{{Name: placeParam(p.component), Text: path, Flag: placeParam(p.component)}}, p.rest...))
 }
 
 // splitCommas splits at commas; a doubled comma is a literal one.

@@ -92,7 +92,7 @@ func writePlan(w io.Writer, p *flow.Plan) {
 			fmt.Fprintf(w, "%s: %s\n", n.Name, n.Unknown)
 		}
 		for _, r := range n.Reasons {
-			fmt.Fprintf(w, "%s: %d %s (first: %d): %s\n", n.Name, r.Count, plural(r.Count, "sample"), r.First, r.Bundle)
+			fmt.Fprintf(w, "%s: %d %s (first: %d): %s\n", n.Name, r.Count, plural(r.Count, "sample"), r.First, r.Text)
 		}
 	}
 	fmt.Fprintf(w, "%s: %s%d %s to compute; nothing was run\n", display.Name(p.Flow), bounds(more, fewer), total, plural(total, "result"))

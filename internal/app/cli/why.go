@@ -102,7 +102,7 @@ func (a *app) printReasons(n flow.NodePlan) {
 	}
 	fmt.Fprintf(a.stdout, "%s: %s%d to compute, %d cached\n", n.Name, bounds(n.AtLeast, n.AtMost), n.Compute, n.Cached)
 	for _, r := range n.Reasons {
-		fmt.Fprintf(a.stdout, "  %s (%d, the first is sample %d)\n", r.Bundle, r.Count, r.First)
+		fmt.Fprintf(a.stdout, "  %s (%d, the first is sample %d)\n", r.Text, r.Count, r.First)
 	}
 }
 

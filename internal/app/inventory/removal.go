@@ -13,7 +13,7 @@ import (
 type Removed struct {
 	Nodes     []Node   // removed records by node, sorted by name
 	Manifests []string // deleted, sorted by name
-	// Freed is the number of bytes by which the store shrank on its vfs. It may
+	// Freed is the number of bytes by which the store shrank on its medium. It may
 	// be less than the size of the records, because others remain in the same
 	// files. For a dry run it is an estimate.
 	Freed int64

@@ -240,7 +240,7 @@ func (c *crew) differs(w *worker) error {
 	if w.known.Identity == c.known.Identity && slices.Equal(w.known.As, c.known.As) {
 		return nil
 	}
-	if other := w.known.combined(c.known); other != "" {
+	if other := w.known.difference(c.known); other != "" {
 		return otherError{c.setup.Function, other}
 	}
 	return fmt.Errorf("%s, or what it reaches: %w since the run began", c.setup.Function, dataset.ErrChanged)

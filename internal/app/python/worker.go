@@ -77,8 +77,8 @@ type KnownPart struct {
 	Digest string `json:"digest"`
 }
 
-// combined describes the first part of k that differs in others; "" if there is none.
-func (k Identity) combined(others Identity) string {
+// difference describes the first part of k that differs in others; "" if there is none.
+func (k Identity) difference(others Identity) string {
 	for _, part := range k.Parts {
 		if !slices.Contains(others.Parts, part) {
 			return part.Name

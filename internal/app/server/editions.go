@@ -32,16 +32,16 @@ func newEditions(caches *sharedCaches) *editions {
 
 // An edition holds the parts for an epoch.
 type edition struct {
-	epoch    uint64
-	data     []loader.Data
-	shared   []*sharedCache           // caches above the parts
-	reported []*dataset.CachedDataset // those among them that use a known order
+	epoch   uint64
+	data    []loader.Data
+	shared  []*sharedCache           // caches above the parts
+	ordered []*dataset.CachedDataset // those among them that use a known order
 }
 
 // others returns the caches that do not use a known order.
 func (e *edition) others() (all []*dataset.CachedDataset) {
 	for _, c := range e.shared {
-		if !slices.Contains(e.reported, c.cached) {
+		if !slices.Contains(e.ordered, c.cached) {
 			all = append(all, c.cached)
 		}
 	}
@@ -118,7 +118,7 @@ func (s *editions) open(ctx context.Context, b *opening, epoch uint64, f *flow.F
 
 // add opens a part.
 func (e *edition) add(ctx context.Context, b *opening, f *flow.Flow, node string, o flow.RunOptions) error {
-	d, reported, err := f.OpenCached(ctx, node, o)
+	d, ordered, err := f.OpenCached(ctx, node, o)
 	if err != nil {
 		return b.reported(err)
 	}
@@ -127,9 +127,9 @@ func (e *edition) add(ctx context.Context, b *opening, f *flow.Flow, node string
 		return requestError{fmt.Errorf("node %s: %w", node, err)}
 	}
 	e.data = append(e.data, one)
-	for _, c := range reported {
-		if !slices.Contains(e.reported, c) {
-			e.reported = append(e.reported, c)
+	for _, c := range ordered {
+		if !slices.Contains(e.ordered, c) {
+			e.ordered = append(e.ordered, c)
 		}
 	}
 	return nil

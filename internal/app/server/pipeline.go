@@ -304,7 +304,7 @@ func (b *opening) open(ctx context.Context, p *pipeline) error {
 	if err != nil {
 		return err
 	}
-	o.Data, o.Caches, o.Watch = first.data, first.reported, first.others()
+	o.Data, o.Caches, o.Watch = first.data, first.ordered, first.others()
 	p.sharded = b.sharded()
 	for k, part := range b.request.Parts {
 		to, err := b.part(ctx, part, o.Data[k])

@@ -11,7 +11,7 @@ func TestSpaceOfPools(t *testing.T) {
 		buffer = `IMPORT "bytes"; IMPORT "sync"; var v = sync.Pool{New: func() any { return new(bytes.Buffer) }}; `
 		got    = `p := v.Get().(*[]byte); defer v.Put(p); `
 		reset  = `b := v.Get().(*bytes.Buffer); b.Reset(); defer v.Put(b); `
-		seen   = "the room behind the end of what a sync.Pool hands out"
+		seen   = "the memory behind the end of what a sync.Pool returns"
 	)
 	area := func(does string) string { return "func Area(x string) string { " + does + " }" }
 	for _, c := range []struct{ name, text, refused string }{

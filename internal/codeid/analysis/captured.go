@@ -15,7 +15,7 @@ import (
 // until the literal exists, corresponds to init. Parameters of the enclosing function are
 // covered by the caller's Params; but the literal must not write to them.
 
-// A creation is the creation of a literal by the enclosing function.
+// A creation is the place where the enclosing function creates a literal.
 type creation struct {
 	in     *decl    // declaration of the literal
 	around ast.Node // the enclosing function: that declaration, or a literal in it

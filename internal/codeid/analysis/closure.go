@@ -32,7 +32,7 @@ type Closure struct {
 	ForbiddenTypes map[string]string
 	Trusted        []string
 	// Opens reports that values may arrive through interfaces. Then types of the standard
-	// library with a method that reads the outside are barred, too.
+	// library with a method that reads the outside are forbidden, too.
 	Opens bool
 
 	cleanTypes sync.Map // see [Closure.clean]: bool by reflect.Type
@@ -163,7 +163,7 @@ func (p *parsedProgram) closure(r root) (*Closure, error) {
 // walk visits everything that the function can reach.
 func (w *walker) walk() {
 	if !knownRelease(runtime.Version()) {
-		w.doubts = append(w.doubts, fmt.Sprintf("a standard library that is not known (%s, and this Larder knows that of %s); to be known by its source it needs a newer Larder", runtime.Version(), std.Go))
+		w.doubts = append(w.doubts, fmt.Sprintf("a standard library that is not known (%s, and this Larder knows that of %s); to be identified by its source, it needs a newer Larder", runtime.Version(), std.Go))
 	}
 	w.reach(w.root.decl, nil)
 	w.dispatch("AppendKey", w.root.decl) // identifies its arguments and reads
@@ -484,7 +484,7 @@ func (w *walker) refuse(d *decl, p problem) {
 		reason += " (by way of " + strings.Join(way[1:], " -> ") + ")"
 	}
 	if p.fix != "" && !p.refuse {
-		reason += "; to be known by its source it needs " + p.fix
+		reason += "; to be identified by its source, it needs " + p.fix
 	}
 	if p.refuse && len(*list) == 0 {
 		w.fix = p.fix

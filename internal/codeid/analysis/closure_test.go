@@ -151,10 +151,10 @@ func Area(s shape) int { return s.Edge() }
 	})
 	c := identityOf(t, func(shape) int { return 0 }, map[string]string{"x/calc": text})
 	if why := c.ForbiddenTypes["x/calc.late"]; len(c.ForbiddenTypes) != 1 || !strings.Contains(why, "time.Now") {
-		t.Errorf("barred: %v", c.ForbiddenTypes)
+		t.Errorf("forbidden: %v", c.ForbiddenTypes)
 	}
 	if c := identityOf(t, func(int) int { return 0 }, map[string]string{"x/calc": text}); len(c.ForbiddenTypes) != 0 {
-		t.Errorf("barred where nothing comes in: %v", c.ForbiddenTypes)
+		t.Errorf("forbidden where nothing comes in: %v", c.ForbiddenTypes)
 	}
 }
 
@@ -178,17 +178,17 @@ func Area(v any) string { return fmt.Sprint(v) }
 	})
 }
 
-type barredShape struct{ N int }
+type forbiddenShape struct{ N int }
 
 func TestBarredValues(t *testing.T) {
-	c := Closure{ForbiddenTypes: map[string]string{"github.com/larder-data/larder/internal/codeid/analysis.barredShape": "time.Now (the clock)"}}
+	c := Closure{ForbiddenTypes: map[string]string{"github.com/larder-data/larder/internal/codeid/analysis.forbiddenShape": "time.Now (the clock)"}}
 	type holder struct{ list []any }
-	for _, v := range []any{barredShape{}, &barredShape{}, []any{1, barredShape{}}, map[string]any{"a": &barredShape{}}, holder{[]any{barredShape{}}}} {
+	for _, v := range []any{forbiddenShape{}, &forbiddenShape{}, []any{1, forbiddenShape{}}, map[string]any{"a": &forbiddenShape{}}, holder{[]any{forbiddenShape{}}}} {
 		if err := c.CheckValue(v); err == nil || !strings.Contains(err.Error(), "time.Now") {
 			t.Errorf("%T: %v", v, err)
 		}
 	}
-	deep, wide := any(barredShape{}), any(barredShape{})
+	deep, wide := any(forbiddenShape{}), any(forbiddenShape{})
 	for range 5000 {
 		deep = &holder{[]any{deep}}
 	}
@@ -214,7 +214,7 @@ func TestBarredValues(t *testing.T) {
 			t.Errorf("%T: %v", v, err)
 		}
 	}
-	for _, v := range []any{barredShape{}, time.Second, []any{big.NewInt(1)}, tiff.FormatError(""), box[barredShape]{}} {
+	for _, v := range []any{forbiddenShape{}, time.Second, []any{big.NewInt(1)}, tiff.FormatError(""), box[forbiddenShape]{}} {
 		if err := modules.CheckValue(v); err != nil {
 			t.Errorf("%T: %v", v, err)
 		}

@@ -697,7 +697,7 @@ func (t *tracer) argument(d *decl, call *ast.CallExpr, n, result int, of types.T
 			return false
 		}
 		if _, isFunc := core(of).(*types.Signature); !isFunc && isBorrowed(of, nil) {
-			t.lost(d, call, f.Name()+", to which values with functions in them are lent,")
+			t.lost(d, call, f.Name()+", to which values with functions in them are passed,")
 		}
 		return false
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/larder-data/larder/internal/values/executable"
 )
 
-// ofModules is the name under which types of unregistered modules are barred.
+// ofModules is the name under which types of unregistered modules are forbidden.
 const ofModules = ""
 
 // CheckValue returns an error for a value that the function must not receive: one that
@@ -114,7 +114,7 @@ func Covers(pure []string, t reflect.Type) bool {
 	return path != "" && (covers(pure, path) || covers(pure, path+"."+t.Name()))
 }
 
-// fixOf tells how to fix a barred type: if its sources are missing, registering them may
+// fixOf tells how to fix a forbidden type: if its sources are missing, registering them may
 // help.
 func fixOf(t reflect.Type) string {
 	at := runtimePath(t.PkgPath())
@@ -124,7 +124,7 @@ func fixOf(t reflect.Type) string {
 	return "pass another type, or declare that as Pure"
 }
 
-// clean reports whether no value of a type can contain a barred one, so that long lists
+// clean reports whether no value of a type can contain a forbidden one, so that long lists
 // need no traversal.
 func (c *Closure) clean(t reflect.Type) bool {
 	if known, ok := c.cleanTypes.Load(t); ok {
@@ -158,7 +158,7 @@ func (c *Closure) isClean(t reflect.Type, seen map[reflect.Type]bool) bool {
 	return true
 }
 
-// bars returns why values of a type are barred, or "".
+// bars returns why values of a type are forbidden, or "".
 func (c *Closure) bars(t reflect.Type) string {
 	if t.PkgPath() == "" {
 		return ""
@@ -204,7 +204,7 @@ func runtimePath(path string) string {
 	return own
 }
 
-// barsLibrary returns why values of a standard library type are barred, or "".
+// barsLibrary returns why values of a standard library type are forbidden, or "".
 func (c *Closure) barsLibrary(t reflect.Type, path string) string {
 	if !c.Opens {
 		return ""

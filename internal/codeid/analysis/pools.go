@@ -37,7 +37,7 @@ func (d *decl) carelessPool(u use) string {
 	return "what is left in a sync.Pool, which is not reset before it is used"
 }
 
-const capacitySeen = "the room behind the end of what a sync.Pool hands out, which something may look at (declare the pool as Pure if nothing does)"
+const capacitySeen = "the memory behind the end of what a sync.Pool returns, which something may look at (declare the pool as Pure if nothing does)"
 
 // isCleared reports whether the object becomes a slice of fixed length and capacity.
 func (d *decl) isCleared(pool *types.Var, get use) bool {

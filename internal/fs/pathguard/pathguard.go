@@ -31,7 +31,7 @@ import (
 // An Input is a file or directory that is read.
 type Input struct {
 	Owner string // its reader: node letters, --vars
-	Path  string // or a URL; then only Who and Path apply
+	Path  string // or a URL; then only Owner and Path apply
 	// Entry means that only the name of a directory is an input: files in it may be
 	// written, but it must not be replaced.
 	Entry bool

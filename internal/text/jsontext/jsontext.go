@@ -57,7 +57,7 @@ func AppendCompact(to, b []byte) (all []byte, ok bool) {
 	if !s.value(0) || !s.end() {
 		return to, false
 	}
-	return append(s.out, b[s.retained:]...), true
+	return append(s.out, b[s.copied:]...), true
 }
 
 // maxDepth is the depth limit of encoding/json.
@@ -68,9 +68,9 @@ type scanner struct {
 	b  []byte
 	at int
 
-	compact  bool
-	out      []byte // the text before kept, without blanks
-	retained int
+	compact bool
+	out     []byte // the text before copied, without blanks
+	copied  int
 }
 
 // next skips blanks and returns the byte after them, 0 at the end.
@@ -90,8 +90,8 @@ func (s *scanner) blanks() (c byte) {
 		c = 0
 	}
 	if s.compact && s.at > from {
-		s.out = append(s.out, s.b[s.retained:from]...)
-		s.retained = s.at
+		s.out = append(s.out, s.b[s.copied:from]...)
+		s.copied = s.at
 	}
 	return c
 }

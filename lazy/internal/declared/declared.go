@@ -31,8 +31,8 @@ var (
 // between is called while Slow runs.
 var between func()
 
-// SetMeanwhile sets the function that is called while Slow runs.
-func SetMeanwhile(f func()) { between = f }
+// SetBetween sets the function that is called while Slow runs.
+func SetBetween(f func()) { between = f }
 
 // Lazy functions of this package.
 var (

@@ -74,12 +74,12 @@ func TestInputsByContent(t *testing.T) {
 func TestInputChangesMeanwhile(t *testing.T) {
 	defer func(was int) { declared.Rate = was }(declared.Rate)
 	l := open(t, t.TempDir())
-	declared.SetMeanwhile(func() { declared.Rate++ })
+	declared.SetBetween(func() { declared.Rate++ })
 	_, err := declared.Slow(lazy.Of(1)).Get(t.Context(), l)
 	if err == nil || !strings.Contains(err.Error(), "declared.Rate changed while it was used") {
 		t.Errorf("got %v", err)
 	}
-	declared.SetMeanwhile(func() {})
+	declared.SetBetween(func() {})
 	want(t, l, declared.Slow(lazy.Of(1)), declared.Rate, 1)
 }
 

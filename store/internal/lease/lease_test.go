@@ -71,7 +71,7 @@ func TestKeysBorrowedAtOnceAreWaitedFor(t *testing.T) {
 		a, b := key.Key{1}, key.Key{2}
 		leased, release := table.TryAcquire([]key.Key{a, b})
 		if !leased[0] || !leased[1] {
-			t.Fatalf("of two free keys %v are lent", leased)
+			t.Fatalf("of two free keys %v are leased", leased)
 		}
 		start, waited := time.Now(), make(chan time.Duration, 2)
 		for range 2 {
@@ -88,7 +88,7 @@ func TestKeysBorrowedAtOnceAreWaitedFor(t *testing.T) {
 		}
 		synctest.Wait()
 		if leased, _ := table.TryAcquire([]key.Key{a, b}); leased[0] || leased[1] {
-			t.Errorf("%v are lent again", leased)
+			t.Errorf("%v are leased again", leased)
 		}
 		<-time.After(time.Second)
 		release()
