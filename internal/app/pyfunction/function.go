@@ -197,7 +197,7 @@ func (f Function) Params(ctx context.Context, env *component.Env, known *python.
 // Files are the digests of files that a function is given, by their paths.
 type Files map[string]key.Digest
 
-// Unchanged holds files to what they were when the function began to be known by them.
+// Unchanged returns an error if a file differs from what it was when the function was identified.
 // memo, which may be nil, remembers digests.
 func (f Files) Unchanged(ctx context.Context, memo key.Memo) error {
 	for path, was := range f {

@@ -54,7 +54,7 @@ class MapDataset:
         self._form = _form(first)
         self._collate = collate
         version = _identity(dataset) if keep else "of its pickle"
-        self._folder = _written(dataset)
+        self._directory = _written(dataset)
         self.flow = self._flow(len(dataset), str(seed), keep, version)
 
     def _flow(self, count: int, seed: str, keep: bool, version: str) -> SamplesFlow:
@@ -68,18 +68,18 @@ class MapDataset:
             "version": version,
         }
         nodes: dict[str, Any] = {
-            "row": {"source": "jsonl", "with": {"path": os.path.join(self._folder, "row.jsonl")}},
+            "row": {"source": "jsonl", "with": {"path": os.path.join(self._directory, "row.jsonl")}},
             "rows": {"op": "repeat", "from": "row", "with": {"times": count}},
             "indices": {"op": "enumerate", "from": "rows", "with": {"into": "__index"}},
         }
         if keep:  # what is cached is the same in each epoch
-            computed["path"] = [self._folder]
+            computed["path"] = [self._directory]
             nodes["computed"] = {"map": "python", "from": "indices", "with": computed, "keep": True}
         else:
             epoch = {"key": "__epoch", "value": var("epoch", 0)}
             nodes["epochs"] = {"map": "set-value", "from": "indices", "with": epoch}
             computed["items"].append("__epoch")
-            computed["files"] = {"dataset": os.path.join(self._folder, samples.FILE)}
+            computed["files"] = {"dataset": os.path.join(self._directory, samples.FILE)}
             nodes["computed"] = {"map": "python", "from": "epochs", "with": computed}
         nodes["samples"] = {"map": "keep-keys", "from": "computed", "with": {"keys": self._names}}
         fields: dict[str, Any] = {"version": 1, "vars": {"epoch": 0}, "nodes": nodes}
@@ -87,7 +87,7 @@ class MapDataset:
 
     def remove_with(self, loader: object) -> None:
         """Remove the file when the loader is gone, or at the end of this process."""
-        weakref.finalize(loader, _remove, self._folder, os.getpid())
+        weakref.finalize(loader, _remove, self._directory, os.getpid())
 
     def batch(self, batch: Batch) -> Any:
         """Return a batch as the user's collation makes it."""

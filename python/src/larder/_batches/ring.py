@@ -29,10 +29,10 @@ class _Look(weakref.ref[_Slot]):
     Ctrl-C that arrives while it runs.
     """
 
-    __slots__ = ("bytes", "cached", "slot")
+    __slots__ = ("bytes", "retained", "slot")
 
     slot: int
-    cached: bool
+    retained: bool
     bytes: int
 
 
@@ -112,7 +112,7 @@ class Ring:
             length = self.size - begin
         held = _slot_type(length).from_buffer(self._mapping, begin)
         look = _Look(held, self._gone.append)
-        look.slot, look.bytes, look.cached = slot, size, False
+        look.slot, look.bytes, look.retained = slot, size, False
         self._out[slot] = look
         return held
 
@@ -164,10 +164,10 @@ class Ring:
 
         The server then adds their memory to the ring and continues.
         """
-        looks = [look for look in self._out.values() if not look.cached]
+        looks = [look for look in self._out.values() if not look.retained]
         if looks and self._stream.keep([look.slot for look in looks]):
             for look in looks:
-                look.cached = True
+                look.retained = True
 
     def forget(self) -> None:
         """Never give back the slots in use now, as a child uses them too."""

@@ -60,7 +60,7 @@ def address(cache: str | os.PathLike[str] | None) -> Address:
     """Return the address of the server of a cache directory; None is the default directory."""
     program = os.path.realpath(find())
     directory = os.path.realpath(os.fspath(cache) if cache is not None else default_cache())
-    return Address(program, directory, os.path.join(_runtime_folder(), _name(program, directory) + ".sock"))
+    return Address(program, directory, os.path.join(_runtime_directory(), _name(program, directory) + ".sock"))
 
 
 def _name(program: str, cache: str) -> str:
@@ -70,7 +70,7 @@ def _name(program: str, cache: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
-def _runtime_folder() -> str:
+def _runtime_directory() -> str:
     """Return the user's own directory for sockets, created if it is missing."""
     base = os.environ.get("XDG_RUNTIME_DIR")
     directory = os.path.join(base, "larder") if base else ""

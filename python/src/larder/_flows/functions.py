@@ -74,13 +74,13 @@ def _named(function: Callable[..., Any], directories: list[str]) -> str:
                 f"{name} was typed in, and is in no file that another process can import; write it into a module"
             )
         return f"{os.path.abspath(file)}:{name}"
-    directory = _folder(module)
+    directory = _directory_of(module)
     if directory is not None:
         directories.append(directory)
     return f"{module}:{name}"
 
 
-def _folder(module: str) -> str | None:
+def _directory_of(module: str) -> str | None:
     """Return the directory in which a module is found, unless distributions are installed there."""
     first = sys.modules.get(module.partition(".")[0])
     file = getattr(first, "__file__", None)

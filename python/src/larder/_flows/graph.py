@@ -36,7 +36,7 @@ class GraphNode:
     _several: bool | None  # None if it is not known before the run
     _outputs: tuple[str, ...] | None  # the names, if they are known
     _output: str | None = None  # the output that this is
-    _folder: str | None = None  # the base of its paths, if not the current directory
+    _directory: str | None = None  # the base of its paths, if not the current directory
 
     # Outputs
 
@@ -131,19 +131,19 @@ def made(
 ) -> N:
     """Create a node from values that were already checked."""
     if inputs:
-        directory = _one_folder(inputs)
+        directory = _one_directory(inputs)
     digest = hashlib.blake2b(digest_size=16)
     parts = kind, component, sorted(values.items(), key=_first), sorted(own.items(), key=_first), name, directory
     digest.update(repr(parts).encode())
     for other in inputs:
         digest.update(repr((other._digest, other._output)).encode())
     several, outputs = _puts_out(kind, component, inputs, values)
-    return cls(kind, component, inputs, values, own, name, digest.digest(), several, outputs, _folder=directory)
+    return cls(kind, component, inputs, values, own, name, digest.digest(), several, outputs, _directory=directory)
 
 
-def _one_folder(nodes: tuple[GraphNode, ...]) -> str | None:
+def _one_directory(nodes: tuple[GraphNode, ...]) -> str | None:
     """Return the base directory of the paths of nodes; None for the current directory."""
-    directories = dict.fromkeys(node._folder for node in nodes)
+    directories = dict.fromkeys(node._directory for node in nodes)
     if len(directories) > 1:
         said = " and ".join("the current one" if f is None else f for f in directories)
         raise ValueError(
@@ -205,7 +205,7 @@ class Graph(Generic[N]):
         self._top: dict[str, Value] = {"defaults": own, "limits": plain(limits or {}, "limits")}
         self._nodes = _named_nodes(self._ends)
         self._as_file = False  # the ends that a flow file would run are run
-        self.directory = _one_folder(self._ends)
+        self.directory = _one_directory(self._ends)
         """The base of relative paths, for a flow that was read from another directory; None for the current one."""
 
     @property

@@ -133,10 +133,10 @@ def _is_installed_into(directory: str) -> bool:
 def _distribution(directory: str, below: str) -> Owner | None:
     """Return the distribution of a file below a package directory, if its version identifies the file."""
     owners = _owners(directory, _stem(below.split(os.sep)[0]))
-    return owners.get(below) or owners.get(_top(below)) or _of_folder(owners, below)
+    return owners.get(below) or owners.get(_top(below)) or _of_directory(owners, below)
 
 
-def _of_folder(owners: dict[str, Owner], below: str) -> Owner | None:
+def _of_directory(owners: dict[str, Owner], below: str) -> Owner | None:
     """Return the owner of a directory: the distribution that has files in it."""
     inside = os.path.join(below, "")
     return next((owner for file, owner in owners.items() if file.startswith(inside)), None)

@@ -130,12 +130,12 @@ def _zone(zone: Any) -> Any:
     return ("pytz", name)
 
 
-def _zone_of(cached: Any) -> Any:
-    if type(cached) is not tuple:
-        return cached
+def _zone_of(entry: Any) -> Any:
+    if type(entry) is not tuple:
+        return entry
     import pytz
 
-    return pytz.timezone(cached[1])
+    return pytz.timezone(entry[1])
 
 
 def _dates_parts(array: Any) -> tuple[Any, ...]:

@@ -24,7 +24,7 @@ def _texts(cls: Any) -> Kind:
     def make(text: Any) -> Any:
         value = cls(expect(str, text))
         if str(value) != text:
-            raise ValueError(f"{text!r} is not how {value!r} is cached")
+            raise ValueError(f"{text!r} is not how {value!r} is stored")
         return value
 
     return Kind(

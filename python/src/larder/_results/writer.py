@@ -75,11 +75,11 @@ class Writer:
     __slots__ = (
         "buffers",
         "bytes",
-        "cached",
         "checking",
         "classes",
         "depth",
         "found",
+        "held",
         "memo",
         "orders",
         "texts",
@@ -96,7 +96,7 @@ class Writer:
         """Positions of objects in the tree, by their ids; 0 for those that are being written."""
         self.texts: dict[str, int] = {}
         self.bytes: dict[bytes, int] = {}
-        self.cached: list[Any] = []
+        self.held: list[Any] = []
         """Temporary objects, held so that no other object reuses their ids."""
         self.classes: dict[type, classes.Plan] = {}
         self.found: dict[type, Write] = {}
@@ -359,7 +359,7 @@ def of_kind(kind: Kind) -> Write:
             raise
         except Exception as error:  # of a library of another version
             raise Refused(f"this {type(value).__name__} cannot be cached: {error!r}") from error
-        writer.cached.append(taken)
+        writer.held.append(taken)
         writer.tree += head
         writer.tree.append(len(taken))
         i = 0
@@ -417,10 +417,10 @@ def _dataclass(writer: Writer, value: object) -> None:
             raise Refused(
                 f"it has the attribute {name!r}, which is no field of {classes.called(cls)}; declare it as one"
             )
-    writer.cached.append(rest)
+    writer.held.append(rest)
     _write_rest(writer, rest)
     inner = dict(dict.items(value)) if isinstance(value, dict) else None
-    writer.cached.append(inner)
+    writer.held.append(inner)
     writer.write(inner)
     writer.end(value, at)
 

@@ -61,8 +61,8 @@ def find(name: str, directory: str) -> Callable[..., Any]:
         raise CodeError(f"there is no {attribute} in {module} ({getattr(loaded, '__file__', 'no file')})") from None
     if not callable(found):
         raise CodeError(f"{name} is not a function but a {type(found).__name__}")
-    cached = sys.modules.get("larder._memo.memo")
-    if cached is not None and isinstance(found, cached.Memo):
+    memo = sys.modules.get("larder._memo.memo")
+    if memo is not None and isinstance(found, memo.Memo):
         found = found._function  # the flow caches its results
     function: Callable[..., Any] = found
     return function

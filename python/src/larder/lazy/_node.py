@@ -153,13 +153,13 @@ class Node:
 class Settled:
     """Copies the containers of arguments when they are passed, and finds the nodes in them."""
 
-    __slots__ = ("cached", "changing", "copies", "nodes")
+    __slots__ = ("changing", "copies", "held", "nodes")
 
     def __init__(self) -> None:
         self.nodes: dict[Node, None] = {}
         self.changing = False
         self.copies: dict[int, Any] = {}
-        self.cached: list[Any] = []
+        self.held: list[Any] = []
 
     def copy_items(self, items: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple([self.copy(item) for item in items])
@@ -174,7 +174,7 @@ class Settled:
         if kind not in CONTAINERS and not is_named(kind):
             self.changing = self.changing or not fixed(value)
             return value
-        return copied(value, self.copy, self.copies, self.cached)
+        return copied(value, self.copy, self.copies, self.held)
 
 
 _SCALARS = frozenset([type(None), bool, int, float, complex, str, bytes])
@@ -187,11 +187,11 @@ def is_named(kind: type) -> bool:
     return issubclass(kind, tuple) and hasattr(kind, "_fields") and hasattr(kind, "_make")
 
 
-def copied(value: Any, each: Callable[[Any], Any], copies: dict[int, Any], cached: list[Any]) -> Any:
+def copied(value: Any, each: Callable[[Any], Any], copies: dict[int, Any], held: list[Any]) -> Any:
     """Return a container with its items replaced; an object that occurs twice stays one object."""
     if id(value) in copies:
         return copies[id(value)]
-    cached.append(value)  # otherwise another object could reuse its address
+    held.append(value)  # otherwise another object could reuse its address
     kind = type(value)
     if kind is list:
         copies[id(value)] = made = []
@@ -213,7 +213,7 @@ def _items(value: Any) -> Any:
     return (value.start, value.stop, value.step) if type(value) is slice else value
 
 
-def filled(value: Any, of: Callable[[Node], Any], copies: dict[int, Any], cached: list[Any]) -> Any:
+def filled(value: Any, of: Callable[[Node], Any], copies: dict[int, Any], held: list[Any]) -> Any:
     """Return an argument with the values of nodes in place of the nodes."""
     kind = type(value)
     if kind in _SCALARS:
@@ -221,9 +221,9 @@ def filled(value: Any, of: Callable[[Node], Any], copies: dict[int, Any], cached
     if isinstance(value, Handle):
         return of(value._larder)
     if kind in CONTAINERS or is_named(kind):
-        return copied(value, lambda item: filled(item, of, copies, cached), copies, cached)
+        return copied(value, lambda item: filled(item, of, copies, held), copies, held)
     if kind in _SETS and next(nodes_in(value), None) is not None:
-        return kind(filled(item, of, copies, cached) for item in value)
+        return kind(filled(item, of, copies, held) for item in value)
     return value
 
 

@@ -286,9 +286,9 @@ class Evaluation:
             return given[ref]
 
         copies: dict[int, Any] = {}
-        cached: list[Any] = []
-        args = tuple([filled(arg, value, copies, cached) for arg in node.args])
-        kwargs = {name: filled(arg, value, copies, cached) for name, arg in node.kwargs.items()}
+        held: list[Any] = []
+        args = tuple([filled(arg, value, copies, held) for arg in node.args])
+        kwargs = {name: filled(arg, value, copies, held) for name, arg in node.kwargs.items()}
         return args, kwargs
 
     def look(self, state: State) -> Any:
