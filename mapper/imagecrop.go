@@ -54,7 +54,7 @@ func (m ImageCrop) Transform() (dataset.Transform, error) {
 					h = size.Y - m.Y
 				}
 				if w <= 0 || h <= 0 || m.X > size.X-w || m.Y > size.Y-h {
-					return nil, fmt.Errorf("a crop of %d x %d pixels at (%d, %d) exceeds the image of %d x %d", m.Width, m.Height, m.X, m.Y, size.X, size.Y)
+					return nil, fmt.Errorf("a crop of %d x %d pixels at (%d, %d) exceeds the image of %d x %d; crop less, or enlarge it with image-pad", m.Width, m.Height, m.X, m.Y, size.X, size.Y)
 				}
 				out[i] = rasterOf(img).crop(m.X, m.Y, w, h)
 			}

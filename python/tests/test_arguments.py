@@ -207,4 +207,4 @@ def refused(call: Callable[[], Any], said: str) -> None:
     text = str(caught.value)
     assert said in text, text
     last = text.splitlines()[-1]
-    assert len(re.findall(r"[\w.'{}-]+", last.replace(os.getcwd(), "PATH"))) <= 24, last
+    assert len(re.findall(r"[\w.'{}-]+", last.replace(os.getcwd(), "PATH"))) <= 26, last

@@ -164,6 +164,29 @@ def test_what_has_no_identity_is_not_kept(real: Path) -> None:
         load(augmented, keep=True)
 
 
+def mask(i: int) -> Any:
+    image = pytest.importorskip("PIL.Image").new("P", (3, 2), i)
+    image.putpalette([0, 0, 0, 128, 0, 0, 0, 128, 0])
+    return image
+
+
+def test_images_that_are_no_colours(real: Path) -> None:
+    first = next(iter(larder.Loader(Rows(mask, 2), batch_size=2)))
+    assert first["0"].tolist() == [[[0] * 3] * 2, [[1] * 3] * 2]  # class numbers, not colours
+    for mode, channels in {"CMYK": (4,), "F": (), "I": ()}.items():
+        images = [pytest.importorskip("PIL.Image").new(mode, (3, 2), 7 if not channels else (1, 2, 3, 4))] * 2
+        first = next(iter(larder.Loader(images, batch_size=2)))
+        assert first["0"].shape == (2, 2, 3, *channels), mode
+        assert (first["0"] == np.asarray(images[0])).all(), mode
+
+
+def test_samples_have_items(real: Path) -> None:
+    with pytest.raises(ValueError, match="a sample of Rows has no items; return at least one"):
+        larder.Loader(Rows(lambda i: {}), batch_size=2)
+    with pytest.raises(TypeError, match="give a dataset with __len__ and __getitem__"):
+        larder.Loader(np.arange(6).reshape(3, 2), batch_size=2)
+
+
 def test_errors_name_the_sample(real: Path) -> None:
     with load(bad) as loader, pytest.raises(larder.DataError, match=r"item deep.array is of the type numpy.ndarray"):
         list(loader)

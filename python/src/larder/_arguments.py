@@ -60,7 +60,9 @@ def flow_path(value: Any) -> str:
     """Return the path of a flow file, and refuse anything else that is not a flow with a fix."""
     if not isinstance(value, (str, os.PathLike)):
         readable = hasattr(value, "__getitem__") or hasattr(value, "__iter__")
-        fix = f"read its files by {_SOURCE}" if readable else f"give a flow file's path or {_SOURCE}"
+        fix = f"give a flow file's path or {_SOURCE}"
+        if readable:
+            fix = f"read its files by {_SOURCE}, or give a dataset with __len__ and __getitem__"
         raise TypeError(f"flow: {kind(value)} is not a flow; {fix}")
     found = path("flow", value)
     if os.path.isdir(found):

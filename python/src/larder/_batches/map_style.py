@@ -23,6 +23,7 @@ from .._identity.digest import digest
 from .._identity.environment import nondefault_settings
 from .._yaml import write
 from .._yaml.values import plain, var
+from ..errors import UnkeyableError
 from . import samples
 from .attributes import collated
 from .batch import Batch
@@ -49,6 +50,8 @@ class MapDataset:
             raise ValueError(f"the dataset {type(dataset).__name__} has no samples")
         first = samples.drawn(dataset, 0, f"{seed}.0.0")
         found = samples.items(first)
+        if not found:
+            raise ValueError(f"a sample of {type(dataset).__name__} has no items; return at least one")
         self._names = list(found)
         self._numbers = {name for name, value in found.items() if type(value) in (bool, int, float)}
         self._form = _form(first)
@@ -125,14 +128,21 @@ def _form(first: Any) -> Callable[[Sequence[Any]], Any]:
 def _identity(dataset: MapStyle) -> str:
     """Return the identity of the dataset's value and code, as `memo` has it for an argument."""
     code = identify(_item)
-    value = digest(
-        (dataset,),
-        name="arguments",
-        used=code.names,
-        reached=code.reached,
-        names=code.names_files,
-        takes_files=code.takes_files,
-    )
+    try:
+        value = digest(
+            (dataset,),
+            name="dataset",
+            used=code.names,
+            reached=code.reached,
+            names=code.names_files,
+            takes_files=code.takes_files,
+        )
+    except UnkeyableError as error:
+        reason = str(error).partition(", which has no key")[0]
+        raise type(error)(
+            f"keep: samples of {type(dataset).__name__} have no key, as {reason}; "
+            "let the index decide what is random, or leave keep out"
+        ) from error
     return (digest(nondefault_settings()) + code.digest + value).hex()
 
 

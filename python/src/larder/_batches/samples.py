@@ -109,7 +109,16 @@ def _seeded(seed: int) -> Iterator[None]:
 
 
 def _array(value: Any) -> Any:
-    """Return a number as an array, so that numbers of a batch are one array as in torch."""
+    """Return a number as an array, so that numbers of a batch are one array as in torch.
+
+    An image whose pixels are not colours of 8 or 16 bits is returned as an array, too: with a
+    palette, it is a mask of class numbers.
+    """
+    pillow = sys.modules.get("PIL.Image")
+    if pillow is not None and isinstance(value, pillow.Image) and value.mode not in ("L", "LA", "RGB", "RGBA", "I;16"):
+        import numpy as np
+
+        return np.asarray(value)
     if type(value) not in (bool, int, float) or importlib.util.find_spec("numpy") is None:
         return value
     import numpy as np

@@ -31,6 +31,7 @@ _FORMS = {"ndarray": "numpy", "NDArray": "numpy", "Image": "pil", "Tensor": "tor
 _LIST = re.compile(r"(?:typing\.)?(?:list|List|Sequence|Iterable)\[(.*)\]", re.DOTALL)
 _SHOWN = 8
 _HERE = os.path.dirname(__file__)
+_SAMPLES = os.path.join(os.path.dirname(_HERE), "_batches", "samples.py")
 
 
 class Function:
@@ -323,4 +324,4 @@ def _cut(text: str, most: int = 4000) -> str:
 
 
 def _ours(file: str) -> bool:
-    return file.startswith((_HERE, "<frozen importlib"))
+    return file.startswith((_HERE, _SAMPLES, "<frozen importlib"))
