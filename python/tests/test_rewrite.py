@@ -197,6 +197,7 @@ def test_a_trial_touches_nothing_of_the_flow(directory: Path) -> None:
 def test_a_file_of_another_folder(directory: Path) -> None:
     (directory / "there").mkdir()
     (directory / "there" / "data").symlink_to(LETTERS)
+    (directory / "data").unlink()
     flow = read(
         "version: 1\nnodes:\n  in: {source: underfolder, with: {path: data}}\n  loose: {map: image-stats, from: in}\n"
         "  only: {map: keep-keys, from: in, with: {keys: [metadata]}}\n"

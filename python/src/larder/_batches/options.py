@@ -59,7 +59,7 @@ def flow_request(
     if remote is not None:
         said = {"flow": {"file": remote.flow}}
     elif isinstance(flow, Flow) and not isinstance(flow, (type, str, os.PathLike)):
-        said = {"flow": {"text": flow.to_yaml(), "dir": getattr(flow, "folder", None) or os.getcwd()}}
+        said = {"flow": {"text": flow.to_yaml(), "dir": getattr(flow, "directory", None) or os.getcwd()}}
     else:
         said = {"flow": {"file": os.path.abspath(_arguments.flow_path(flow))}}
     given = _arguments.mapping("set", variables, "values by the names of variables")
