@@ -15,7 +15,7 @@ import (
 //
 // A claim begins without an outcome. Either made is set to a value that was found or to
 // an error, or the value is computed: ran and raw are set. Settling a computed value sets
-// made, and kept if the value may be cached.
+// made, and cached if the value may be cached.
 type claim[T any] struct {
 	*Call[T]
 	at     int // position in the batch's Calls
@@ -25,7 +25,7 @@ type claim[T any] struct {
 	raw    computed[T] // result of the computation
 	cached settled[T]  // result to cache, if any
 
-	entry  entry // memory for that of kept
+	entry  entry // memory for that of cached
 	record store.Record
 }
 

@@ -171,7 +171,7 @@ func (b *notebook) use(f usedFile) {
 	b.used = append(b.used, f)
 }
 
-// unsteady returns an error if the result must not be cached, for example because a
+// checkUnchanged returns an error if the result must not be cached, for example because a
 // file changed while the computation read it.
 func (b *notebook) checkUnchanged() error {
 	b.mu.Lock()

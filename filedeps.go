@@ -22,7 +22,7 @@ type usedFile struct {
 	digest key.Digest
 }
 
-// steady reports whether the file was unchanged all the time. It reads a recently
+// unchanged reports whether the file was unchanged all the time. It reads a recently
 // written file again, because a write through a mapping sets no new time.
 func (f usedFile) unchanged() bool {
 	if !f.way.unchanged() {
@@ -73,7 +73,7 @@ func wayTo(path string) way {
 	return w
 }
 
-// steady reports whether the way was unchanged all the time. A directory gets a new
+// unchanged reports whether the way was unchanged all the time. A directory gets a new
 // time when an entry is added, removed or renamed, and when it is renamed itself. It
 // may have been replaced for a while only if its parent has a new time, too.
 func (w way) unchanged() bool {

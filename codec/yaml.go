@@ -13,7 +13,7 @@ import (
 	"github.com/larder-data/larder/internal/text/yamltext"
 )
 
-// StrictYAML turns a [Doubt] into an error: scalars that YAML 1.1 and 1.2 read differently,
+// StrictYAML turns an [Ambiguity] into an error: scalars that YAML 1.1 and 1.2 read differently,
 // and keys that are not strings.
 var StrictYAML atomic.Bool
 

@@ -38,7 +38,7 @@ type Env struct {
 	Python string
 	// Stdin is the input of a source whose path is [StandardInput]; nil means none.
 	Stdin *Input
-	// Ending, if not nil, tracks work that must end before the run.
+	// Cleanup, if not nil, tracks work that must end before the run.
 	Cleanup *Cleanup
 	// Mapping returns how the node applies a mapper; nil caches nothing.
 	Mapping func(m dataset.Mapper) dataset.MapOptions

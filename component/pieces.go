@@ -37,6 +37,7 @@ type OutputChunks struct {
 	Before Layout          // what the sink wrote the last time; it may no longer exist
 
 	// The sink sets the following fields.
+
 	After  Layout // what it wrote, a piece for each chunk
 	Copied []Copy // samples copied from the existing file, in order
 	// Seal, if not nil, receives all files of the output, as slash-separated paths in

@@ -14,7 +14,7 @@
 // An item's value is always what its bytes decode to, whether it was just computed or
 // cached, so caching cannot change a result. A result is cached under a key computed
 // from the identity of the transform and the content of the items that it reads. The
-// first request computes it, once. Passes over a whole dataset ([Parallel], [Stream],
+// first request computes it, once. Passes over a whole dataset ([Ranges], [Stream],
 // [Scan]) process a bounded number of samples at a time. They end with the first error
 // or with their context. A stream yields in order.
 //

@@ -18,7 +18,7 @@ import (
 //
 // It begins without a result. If it fails in a batch, failed is the error, which the next
 // request returns; after that it has no result again. Once it ran it is done, with its
-// result in out. If keep is set, a request also needs kept: it passes the result through
+// result in out. If keep is set, a request also needs cached to be true: it passes the result through
 // the larder, which runs the transform only if the execution is not done. Executions that
 // read the result may release it, unless keep is set.
 type Execution struct {
@@ -29,7 +29,7 @@ type Execution struct {
 	lean   bool          // the inputs are released when done: a cache holds the outputs
 	done   bool          // out is the result
 	cached bool          // the larder has the result; only if done
-	cost   time.Duration // of the computation, if kept
+	cost   time.Duration // of the computation, if cached
 	action *key.Action   // nil until described
 	out    Sample
 	failed error // error of its batch, until it is returned once

@@ -24,7 +24,7 @@ type MapOptions struct {
 	Slots *semaphore.Weighted
 	// Stats counts executions and hits; it may be nil.
 	Stats *NodeStats
-	// Kept, if not nil, is called for each cached result that is returned: with its
+	// Cached, if not nil, is called for each cached result that is returned: with its
 	// position, the key of its record, and the key of the lookup.
 	Cached func(index int, record, action key.Key)
 }

@@ -38,7 +38,7 @@ type RunOptions struct {
 	Stdin *component.Input
 	// Cached, if not nil, returns the cache of a node, or of one of its
 	// outputs. It calls make, or returns a cache made earlier for the same node
-	// ([Look.Of]).
+	// ([Snapshot.Of]).
 	Cached func(node, output string, make func() (*dataset.CachedDataset, error)) (*dataset.CachedDataset, error)
 	// Trace, if not nil, returns for a node that reads or computes samples a
 	// function that receives the position of each requested sample, one line

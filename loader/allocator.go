@@ -10,10 +10,10 @@ import (
 // Allocator allocates the memory of batches. It must be safe for concurrent use.
 // One reader allocates for one batch at a time, in the order of its batches.
 type Allocator interface {
-	// Take returns this many bytes with arbitrary content, aligned to 64 in
+	// Allocate returns this many bytes with arbitrary content, aligned to 64 in
 	// memory. It may wait until memory is freed, but not beyond the end of ctx.
 	Allocate(ctx context.Context, bytes int64) ([]byte, error)
-	// Give frees memory from Take, when a batch was released or could not be
+	// Free frees memory from Allocate, when a batch was released or could not be
 	// built.
 	Free(b []byte)
 }

@@ -15,8 +15,8 @@
 //
 // A [Batch] is one piece of memory in which each item of the samples is a
 // [Field]: arrays of numbers and images, padded or not, text, bytes. Items are
-// converted while they are written into it, without another copy. [Rooms]
-// allocates the memory.
+// converted while they are written into it, without another copy. An
+// [Allocator] provides the memory.
 package loader
 
 import (

@@ -34,7 +34,7 @@ type ReadOptions struct {
 	// Budget, if not nil, bounds them together with those of other readers,
 	// until the reader is closed.
 	Budget *Budget
-	// Rooms allocates the memory of batches; nil means memory of Go.
+	// Allocator allocates the memory of batches; nil means memory of Go.
 	Allocator Allocator
 }
 

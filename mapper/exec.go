@@ -67,7 +67,7 @@ type Exec struct {
 // maxLeft is the default bound of the output of a command.
 const maxLeft = 1 << 30
 
-// Placed says that words of the command and variables name files of the flow's
+// DirDependent says that words of the command and variables name files of the flow's
 // directory.
 func (Exec) DirDependent() {}
 

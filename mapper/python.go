@@ -56,7 +56,7 @@ type Python struct {
 	Bytes       int                       `param:"max-bytes,how" doc:"most bytes that the function may return for a sample; 0 means 1 GiB" default:"1073741824"`
 }
 
-// Placed says that modules and the interpreter are searched in the flow's directory.
+// DirDependent says that modules and the interpreter are searched in the flow's directory.
 func (Python) DirDependent() {}
 
 // Check refuses invalid parameters.

@@ -69,7 +69,7 @@ func Shard(n, rank, ranks int) (Order, error) {
 func EpochSeed(seed, epoch uint64) uint64 { return mix(mix(seed) ^ epoch) }
 
 // Uniform returns a random number in [0, 1) that depends on seed and position only and
-// never changes between versions. It is independent of the draws of [Draw] and [Mix].
+// never changes between versions. It is independent of the draws of [WithReplacement] and [Mix].
 func Uniform(seed uint64, pos int) float64 {
 	return unit(mix(mix(seed^uniformSeed) + uint64(pos)*golden))
 }

@@ -8,7 +8,7 @@ import (
 const defaultBytes = 512 << 20
 
 // Reserve waits until bytes of memory are available, and counts them. If ctx belongs to a
-// share ([Hold]), they count until it ends; otherwise until the returned function is
+// share ([Reservation]), they count until it ends; otherwise until the returned function is
 // called, which may be called in any case. If ctx ends first, Reserve returns its cause.
 //
 // Bytes are available if they fit into the pool of ctx. Requests of shares that have
@@ -43,7 +43,7 @@ func Reservation(ctx context.Context) (inner context.Context, end func()) {
 	return context.WithValue(ctx, shareKey{}, s), s.end
 }
 
-// Wait declares that the share of ctx ([Hold]) waits for other tasks until the returned
+// Wait declares that the share of ctx ([Reservation]) waits for other tasks until the returned
 // function is called. Those tasks may wait for bytes themselves, and must not wait for
 // this share.
 func Wait(ctx context.Context) (done func()) {

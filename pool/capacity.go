@@ -16,7 +16,7 @@ type capacity struct {
 	waiting []*request // in the order of their arrival
 }
 
-// A share is the bytes of one computation. The lock of its room guards it.
+// A share is the bytes of one computation. The lock of its capacity guards it.
 type share struct {
 	capacity *capacity
 	bytes    int64

@@ -9,8 +9,8 @@
 // slot, and pools cannot deadlock.
 //
 // A pool also bounds the bytes in use. A task that is about to read or decode a large
-// value reserves its size ([Take]), and waits while too much is in use. [Hold] joins
-// the reservations of one computation. A task that has bytes and waits for others
+// value reserves its size ([Reserve]), and waits while too much is in use. [Reservation]
+// joins the reservations of one computation. A task that has bytes and waits for others
 // declares it ([Wait]). No task waits for one that waits, so memory cannot deadlock
 // either.
 //

@@ -15,8 +15,8 @@ import (
 // more than some milliseconds.
 //
 // In addition to those yielded, at most twice as many elements as all workers take are
-// ready or in progress. So a slow consumer holds the workers back. A task that is
-// [Away] adds one worker. Stream ends at the first error.
+// ready or in progress. So a slow consumer holds the workers back. A task in a
+// [Blocking] call adds one worker. Stream ends at the first error.
 func Stream[T any](ctx context.Context, p *Pool, n int, make func(ctx context.Context, from, to int) ([]T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		ctx, cancel := context.WithCancelCause(ctx)

@@ -13,7 +13,7 @@ const (
 )
 
 // EvictionPriority returns what is lost if the record is evicted: its cost per byte of its size,
-// divided by the time since its last use. Records with the lowest worth are evicted first;
+// divided by the time since its last use. Records with the lowest one are evicted first;
 // among equal ones, the least recently used. This is hyperbolic caching (Blankstein et al.,
 // USENIX ATC 2017) with one use.
 func (i Info) EvictionPriority(now time.Time) float64 {

@@ -168,7 +168,7 @@ type Manifests interface {
 type Evictor interface {
 	// Usage returns how much the store holds now.
 	Usage(ctx context.Context) (Usage, error)
-	// Collect evicts records that are not pinned, lowest [Info.Worth] first, until the
+	// Collect evicts records that are not pinned, lowest [Info.EvictionPriority] first, until the
 	// store holds at most limit bytes. It returns the number of bytes freed.
 	Collect(ctx context.Context, limit int64) (freed int64, err error)
 }

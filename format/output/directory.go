@@ -35,7 +35,7 @@ func StageDir(path string) (*Directory, error) {
 }
 
 // ResumeDir is [StageDir] for writers that resume from what killed writers left:
-// see [Folder.Left].
+// see [Directory.Left].
 func ResumeDir(path string) (*Directory, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func stageDir(path string, left []stale) (*Directory, error) {
 }
 
 // Left lists the directories that killed writers left. Their files may be moved into
-// this one; [Folder.Discard] removes the rest.
+// this one; [Directory.Discard] removes the rest.
 func (f *Directory) Left() []string {
 	paths := make([]string, len(f.left))
 	for i, s := range f.left {

@@ -53,7 +53,7 @@ type Source struct {
 	Bytes       int                       `param:"max-bytes,how" doc:"most bytes of an element; 0 means 1 GiB" default:"1073741824"`
 }
 
-// Placed reports that modules and the interpreter are searched in the flow's directory.
+// DirDependent reports that modules and the interpreter are searched in the flow's directory.
 func (Source) DirDependent() {}
 
 // Check refuses invalid parameters.

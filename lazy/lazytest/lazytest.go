@@ -1,16 +1,15 @@
 // Package lazytest provides golden tests of lazy values.
 //
-// A pin ([Pinned]) has the key of a value and the digest of its encoded result at the
-// time when the test was written. [Pin] evaluates the value twice, each time with an
-// empty cache in memory, so cached results cannot hide a difference. It fails the test
-// in three cases. If the two results differ, the value is random or depends on
-// something that its key does not cover. The result may differ from the pin. If the key
+// A [Golden] has the key of a value and the digest of its encoded result at the time
+// when the test was written. [Check] evaluates the value twice, each time with an empty
+// cache in memory, so cached results cannot hide a difference. It fails the test in
+// three cases. If the two results differ, the value is random or depends on something
+// that its key does not cover. The result may differ from the expected one. If the key
 // differs, an input of the value or the format of keys changed. A key that changes with
-// each build is not pinned.
+// each build is not compared.
 //
-// `larder verify --generate FOLDER` writes such a test for the variables of a package.
-// It uses [Print] and [Mark] to read them. After a failure the test and later tests
-// continue.
+// `larder verify --generate DIRECTORY` writes such a test for the variables of a package.
+// It uses [Print] to read them. After a failure the test and later tests continue.
 package lazytest
 
 import (
@@ -30,8 +29,8 @@ type Golden struct {
 	Result string // digest of the encoded value
 }
 
-// Check fails the test if two evaluations of v differ, or differ from the pin. It uses no
-// cached results.
+// Check fails the test if two evaluations of v differ, or differ from the expected
+// state. It uses no cached results.
 func Check(t testing.TB, name string, v lazy.Node, want Golden) {
 	t.Helper()
 	got, err := inspect(t.Context(), v)

@@ -28,7 +28,7 @@ import (
 // A Scan computes the index of a file.
 type Scan struct {
 	Name string // the operation: with About and the program, it identifies the cached index
-	// what the index depends on in addition to the file
+	// About is what the index depends on in addition to the file.
 	About []any
 	Func  func(ctx context.Context, path string, from io.ReaderAt, size int64) ([]byte, error)
 	// Check refuses bytes that are not a valid index.

@@ -34,7 +34,8 @@ func (x Index) Samples() int { return x.word(8) }
 func (x Index) suffixes() int { return x.word(16) }
 func (x Index) width() int    { return x.word(32) }
 
-// The offsets of the parts.
+// Offsets of the parts.
+
 func (x Index) kindsAt() int      { return indexHead + x.width()*x.Members() }
 func (x Index) firstsAt() int     { return x.kindsAt() + 4*x.Members() }
 func (x Index) endsAt() int       { return x.firstsAt() + 4*x.Samples() }

@@ -43,7 +43,7 @@ func (x *Index) addFar(ctx context.Context, path string, scan func(r io.Reader, 
 	return nil
 }
 
-// Keep is [far.Keep], and logs why a file cannot be cached.
+// Keep calls Keep of package far, and logs why a file cannot be cached.
 func Keep(ctx context.Context, f *objectstore.File, l *larder.Larder) (*far.File, error) {
 	if !f.Firm && l != nil {
 		dataset.Warn(ctx, f.Name(), "the file is fetched whole and not cached, as a change could go unnoticed: it changed in the last two seconds, or the server's time is missing or in the future")

@@ -25,7 +25,7 @@ type Closure struct {
 	Doubts []string
 	// Inputs are variables whose values are part of the key of each call.
 	Inputs []Input
-	// Barred are types whose values the function must not receive, by name, with the
+	// ForbiddenTypes are types whose values the function must not receive, by name, with the
 	// reason: it would call methods that no code identity covers. The empty name represents
 	// all types of unregistered modules, except those that Trusted covers, as
 	// [Options.Pure] does.

@@ -14,7 +14,7 @@ import (
 const ofModules = ""
 
 // CheckValue returns an error for a value that the function must not receive: one that
-// contains, in an interface, a value of a type in [Closure.Barred].
+// contains, in an interface, a value of a type in ForbiddenTypes.
 func (c *Closure) CheckValue(v any) error {
 	if len(c.ForbiddenTypes) == 0 && !c.Opens {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// declareInputs finds the variables to which the pointers in [Options] point, by their
+// declareInputs finds the variables to which the pointers in [codeid.Options] point, by their
 // names in the sources.
 func (p *parsedProgram) declareInputs(registered []*registration) error {
 	for _, r := range registered {
@@ -130,7 +130,7 @@ func (in Input) value() (any, error) {
 }
 
 // AdmitsInput returns an error if the current value of an input is forbidden for the
-// function: see [Closure.Admits].
+// function: see [Closure.CheckValue].
 func (c *Closure) AdmitsInput(in Input) error {
 	if len(c.ForbiddenTypes) == 0 && !c.Opens {
 		return nil

@@ -254,7 +254,7 @@ func together(functions []analysis.Function, given int, by analysis.Declared) (*
 }
 
 // Check returns an error if the component must not receive v: see
-// [analysis.Closure.Admits].
+// [analysis.Closure.CheckValue].
 func (id Identity) Check(v any) error {
 	if id.Closure == nil {
 		return nil

@@ -82,7 +82,7 @@ def _runtime_directory() -> str:
 def connect(at: Address, during: Callable[[], None]) -> socket.socket:
     """Return a connection to the server, which is started if no process listens.
 
-    `meanwhile` is called while the server starts, for slow work that is needed anyway.
+    `during` is called while the server starts, for slow work that is needed anyway.
     """
     found = _try(at)
     if found is not None:
