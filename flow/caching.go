@@ -51,7 +51,7 @@ func (s *state) adapts() bool {
 
 // reading calls read, in which a node may read all samples of the parts, one
 // part after another. First it passes that order to the caches of the node and
-// of those above. Where the order is unknown, caches decide by past reads.
+// of those upstream. Where the order is unknown, caches decide by past reads.
 func (r *run) reading(by *state, parts []component.Samples, read func() error) error {
 	for at := range r.adapting[by.at].with(by.at).all() {
 		s := r.states[at]

@@ -48,7 +48,7 @@ func (f *Flow) Fingerprint(nodes ...string) (key.Digest, error) {
 }
 
 // last returns the sinks among targets. Without sinks it returns the targets
-// that no other target reads: a checkpoint above them changes nothing.
+// that no other target reads: a checkpoint upstream of them changes nothing.
 func (f *Flow) last(targets []*Node) []*Node {
 	sinks := slices.DeleteFunc(slices.Clone(targets), func(n *Node) bool { return n.Component.Kind != component.Sink })
 	if len(sinks) > 0 {

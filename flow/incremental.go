@@ -32,7 +32,7 @@ import (
 type pastPieces struct {
 	Head      int64               `json:"head"`
 	Pieces    []byte              `json:"pieces"`
-	Manifests map[string][16]byte `json:"manifests"` // sums of the manifests of the nodes above, as they were then
+	Manifests map[string][16]byte `json:"manifests"` // sums of the manifests of the upstream nodes, as they were then
 	Nodes     []writtenNode       `json:"nodes"`
 
 	byName map[string]writtenNode
@@ -120,7 +120,7 @@ func (r *run) sameManifest(ctx context.Context, m *manifest, sum [16]byte) (stor
 	return was, err == nil && sumOf(was) == sum
 }
 
-// tellCopied makes the manifests and reports of the nodes above a sink repeat
+// tellCopied makes the manifests and reports of the nodes upstream of a sink repeat
 // their old entries for the samples that were not read.
 func (r *run) tellCopied(ctx context.Context, w *writing, copied []component.Copy) {
 	for _, c := range copied {

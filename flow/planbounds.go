@@ -14,7 +14,7 @@ import (
 // above may skip.
 func (p *planner) mayBeSkipped() {
 	skipping := func(s *state) bool { return p.skips(s).Skip && p.plans[s.Name] != nil && p.plans[s.Name].Compute > 0 }
-	above := p.haveAbove(skipping)
+	above := p.anyUpstream(skipping)
 	for i, s := range p.states {
 		if np := p.plans[s.Name]; np != nil {
 			np.AtMost = np.AtMost || skipping(s) || above[i]
@@ -23,7 +23,7 @@ func (p *planner) mayBeSkipped() {
 }
 
 // leaveOpen marks the nodes with samples that a run may read and the planner
-// did not check: those above nodes that would read unknown samples.
+// did not check: those upstream of nodes that would read unknown samples.
 func (p *planner) leaveOpen(ctx context.Context) error {
 	looked, through := map[*state]bool{}, map[*state]bool{}
 	look := func(s *state) error {

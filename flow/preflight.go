@@ -45,8 +45,8 @@ func (r *run) lookAhead(ctx context.Context) error {
 // looksAhead returns the sinks that can report what they cannot store, and
 // depend on a node that needs a pass over all samples.
 func (r *run) looksAhead() map[*state]bool {
-	passes := r.haveAbove(func(n *state) bool { return n.pinned || n.Options.Auto || r.skips(n).Skip })
-	scans := r.haveAbove(func(n *state) bool { return n.Component.ScansFor(n.Params) })
+	passes := r.anyUpstream(func(n *state) bool { return n.pinned || n.Options.Auto || r.skips(n).Skip })
+	scans := r.anyUpstream(func(n *state) bool { return n.Component.ScansFor(n.Params) })
 	sinks := map[*state]bool{}
 	for i, s := range r.states {
 		if _, ok := s.Params.(component.Fitter); ok && s.Component.Kind == component.Sink && !s.unchanged && passes[i] && !scans[i] {

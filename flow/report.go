@@ -67,7 +67,7 @@ type NodeReport struct {
 	// valid.
 	Unchanged bool `json:"unchanged,omitempty"`
 	// Reused counts the samples of a sink that were not read, because their
-	// output was reused. The nodes above count the results that these depend on
+	// output was reused. The nodes upstream count the results that these depend on
 	// as FromStore.
 	Reused int64 `json:"reused,omitempty"`
 	// Cache says how the samples in the node's memory cache were chosen.

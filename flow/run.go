@@ -103,7 +103,7 @@ type run struct {
 	targets  []*Node
 	states   []*state // of the nodes needed, in order
 	byNode   map[string]*state
-	adapting []places // for each node, those above it whose caches use a known order
+	adapting []places // for each node, those upstream whose caches use a known order
 	times    readTimes
 	writings []*writing // of the sinks that may be up to date
 	events   *events

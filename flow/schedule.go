@@ -75,8 +75,8 @@ func (r *run) waits() [][]*state {
 	return waits
 }
 
-// haveAbove reports for each node whether holds is true for any node above it.
-func (r *run) haveAbove(holds func(n *state) bool) []bool {
+// anyUpstream reports for each node whether holds is true for any node upstream of it.
+func (r *run) anyUpstream(holds func(n *state) bool) []bool {
 	have := make([]bool, len(r.states))
 	for i, s := range r.states {
 		have[i] = slices.ContainsFunc(s.inputs, func(from *state) bool { return have[from.at] || holds(from) })
@@ -84,8 +84,8 @@ func (r *run) haveAbove(holds func(n *state) bool) []bool {
 	return have
 }
 
-// gather lists for each node the positions of those above it for which holds is
-// true. It does not continue above a node for which stop is true. Nodes with
+// gather lists for each node the positions of those upstream for which holds is
+// true. It does not continue upstream of a node for which stop is true. Nodes with
 // the same set share a list.
 func (r *run) gather(holds, stop func(n *state) bool) []places {
 	all := make([]places, len(r.states))
@@ -102,9 +102,9 @@ func (r *run) gather(holds, stop func(n *state) bool) []places {
 	return all
 }
 
-// above lists the direct and indirect inputs of a node, except those above
+// upstream lists the direct and indirect inputs of a node, except those upstream of
 // nodes for which stop is true.
-func (r *run) above(s *state, stop func(n *state) bool) (all []*state) {
+func (r *run) upstream(s *state, stop func(n *state) bool) (all []*state) {
 	seen := map[*state]bool{}
 	for todo := []*state{s}; len(todo) > 0; {
 		var n *state

@@ -63,7 +63,7 @@ func (f *Flow) Snapshot(ctx context.Context, o RunOptions) (*Snapshot, error) {
 		if s.Options.Cache == nil {
 			continue
 		}
-		above := r.above(s, func(*state) bool { return false })
+		above := r.upstream(s, func(*state) bool { return false })
 		reads := slices.DeleteFunc(slices.Clone(r.states), func(n *state) bool { return n != s && !slices.Contains(above, n) })
 		if l.of[s.Name], err = r.look(ctx, reads, nil, l); err != nil {
 			return nil, err

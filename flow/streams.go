@@ -190,7 +190,7 @@ func (r *run) madeOf(ctx context.Context, s *state) (parts []any, err error) {
 		return nil, err
 	}
 	parts = append(parts, build)
-	above := r.above(s, func(n *state) bool { return n.data.Stream == nil })
+	above := r.upstream(s, func(n *state) bool { return n.data.Stream == nil })
 	slices.SortFunc(above, func(a, b *state) int { return a.at - b.at })
 	for _, n := range above {
 		if n.data.Stream == nil {

@@ -35,7 +35,7 @@ type written struct {
 	Inputs key.Digest    `json:"inputs"` // the content of the inputs that had changed shortly before At, summed with Seed
 	Seed   uint64        `json:"seed"`
 	At     time.Time     `json:"at"`
-	Nodes  []writtenNode `json:"nodes"` // the sink, and those above it
+	Nodes  []writtenNode `json:"nodes"` // the sink, and those upstream of it
 	// Pins are the manifests of checkpoints among these, by name, each with its
 	// checksum. While a manifest exists unchanged, its checkpoint is complete.
 	Pins map[string][]byte `json:"pins,omitempty"`
@@ -55,7 +55,7 @@ var writtenType = xxh3.HashString("larder written 2")
 // A writing is a sink whose output may be found up to date.
 type writing struct {
 	sink   *state
-	nodes  []*state    // those above it, and the sink
+	nodes  []*state    // those upstream of it, and the sink
 	intact []bool      // nodes whose pinned manifests are unchanged; nil until computed
 	action *key.Action // with the state of the inputs before the run
 	inputs []filestate.Root
@@ -114,7 +114,7 @@ func (r *run) leaveUnchanged(ctx context.Context) {
 }
 
 // standsPinned reports whether a node is a checkpoint that is up to date and
-// still pinned, including the cached results above it.
+// still pinned, including the cached results upstream.
 func (r *run) standsPinned(ctx context.Context, s *state) bool {
 	if !r.keepsHere(s) {
 		return false
@@ -124,7 +124,7 @@ func (r *run) standsPinned(ctx context.Context, s *state) bool {
 	})
 }
 
-// pinned reports for each node above a sink whether it or a node above it has
+// pinned reports for each node upstream of a sink whether it or a node upstream of it has
 // pinned manifests, and all of these are unchanged.
 func (r *run) pinned(ctx context.Context, w *writing) []bool {
 	if w.intact != nil {
@@ -145,10 +145,10 @@ func (r *run) pinned(ctx context.Context, w *writing) []bool {
 	}
 	pinned := func(n *state) bool { return pins[n.Name] }
 	gone := func(n *state) bool { return lost[n.Name] }
-	pinnedAbove, goneAbove := r.haveAbove(pinned), r.haveAbove(gone)
+	pinnedUpstream, goneUpstream := r.anyUpstream(pinned), r.anyUpstream(gone)
 	w.intact = make([]bool, len(r.states))
 	for _, n := range w.nodes {
-		w.intact[n.at] = (pinned(n) || pinnedAbove[n.at]) && !gone(n) && !goneAbove[n.at]
+		w.intact[n.at] = (pinned(n) || pinnedUpstream[n.at]) && !gone(n) && !goneUpstream[n.at]
 	}
 	return w.intact
 }

@@ -19,7 +19,7 @@ func (r *run) writing(ctx context.Context, s *state) *writing {
 	if !s.Component.IsListed(s.Params) {
 		return nil
 	}
-	w := &writing{sink: s, nodes: append(r.above(s, func(*state) bool { return false }), s), began: time.Now()}
+	w := &writing{sink: s, nodes: append(r.upstream(s, func(*state) bool { return false }), s), began: time.Now()}
 	w.alone = true
 	w.does = []key.Param{{Name: "codecs", Value: dataset.Codecs()}} // the program may have others another day
 	for _, n := range w.nodes {

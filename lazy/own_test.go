@@ -270,8 +270,8 @@ func TestValuesThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestTypesThatCannotBeCachedAreAreReportedFirst checks that nothing is computed, not even the arguments.
-func TestTypesThatCannotBeCachedAreAreReportedFirst(t *testing.T) {
+// TestTypesThatCannotBeCachedAreReportedFirst checks that nothing is computed, not even the arguments.
+func TestTypesThatCannotBeCachedAreReportedFirst(t *testing.T) {
 	l, _ := watched(t)
 	slow := lazy.Func0("slow", func(context.Context) (int, error) { t.Error("computed for nothing"); return 1, nil }, lazy.Options{Version: "1", Captured: map[string]any{"t": 0}})
 	bad := lazy.Func1("bad", func(context.Context, int) (chan int, error) { return make(chan int), nil }, v1)

@@ -265,9 +265,9 @@ func TestWhatCannotBeLaidOutIsRefused(t *testing.T) {
 	}
 }
 
-// TestWholeNumbersAreCached checks that conversions between integers lose nothing, also at
+// TestWholeNumbersStayWhole checks that conversions between integers lose nothing, also at
 // the ends of their ranges.
-func TestWholeNumbersAreCached(t *testing.T) {
+func TestWholeNumbersStayWhole(t *testing.T) {
 	for to, ends := range map[array.DType][2]int64{
 		array.Bool: {0, 1}, array.Uint8: {0, 1<<8 - 1}, array.Uint16: {0, 1<<16 - 1}, array.Uint32: {0, 1<<32 - 1}, array.Uint64: {0, 1<<63 - 1},
 		array.Int8: {-1 << 7, 1<<7 - 1}, array.Int16: {-1 << 15, 1<<15 - 1}, array.Int32: {-1 << 31, 1<<31 - 1}, array.Int64: {-1 << 63, 1<<63 - 1},

@@ -27,7 +27,7 @@ func costlyCheckpoint(g *graph) (all []Warning) {
 
 // worthKeeping reports whether a node may have results to cache.
 func (g *graph) worthKeeping(n *flow.Node) bool {
-	return g.mayMake(n) || once(g, "made above", func() map[*flow.Node]bool { return g.above(g.mayMake) })[n]
+	return g.mayMake(n) || once(g, "makes upstream", func() map[*flow.Node]bool { return g.upstream(g.mayMake) })[n]
 }
 
 // mayMake reports whether a node may compute items, or caches results to know

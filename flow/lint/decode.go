@@ -89,7 +89,7 @@ func (g *graph) decodings(n *flow.Node) (all []decoding) {
 // cachedBelow reports whether results of a node, or of one below, are cached
 // across runs, so that later runs may not read the node.
 func (g *graph) cachedBelow(n *flow.Node) bool {
-	return g.keeps(n) || once(g, "kept below", func() map[*flow.Node]bool { return g.below(g.keeps) })[n]
+	return g.keeps(n) || once(g, "keeps downstream", func() map[*flow.Node]bool { return g.downstream(g.keeps) })[n]
 }
 
 // origin goes up to the node that outputs an item, as long as each sample is

@@ -55,7 +55,7 @@ func (g *graph) sort() {
 	}
 }
 
-// nearest finds for each node the nearest one above it in its line for which
+// nearest finds for each node the nearest one upstream in its line for which
 // holds is true. A line follows the readers of one dataset and ends at a join,
 // because other inputs may have other samples.
 func (g *graph) nearest(holds func(n *flow.Node) bool) map[*flow.Node]*flow.Node {
@@ -72,8 +72,8 @@ func (g *graph) nearest(holds func(n *flow.Node) bool) map[*flow.Node]*flow.Node
 	return found
 }
 
-// above reports for each node whether holds is true for any node above it.
-func (g *graph) above(holds func(n *flow.Node) bool) map[*flow.Node]bool {
+// upstream reports for each node whether holds is true for any node upstream of it.
+func (g *graph) upstream(holds func(n *flow.Node) bool) map[*flow.Node]bool {
 	above := map[*flow.Node]bool{}
 	for _, n := range g.order {
 		above[n] = slices.ContainsFunc(n.From, func(in flow.Input) bool {
@@ -84,8 +84,8 @@ func (g *graph) above(holds func(n *flow.Node) bool) map[*flow.Node]bool {
 	return above
 }
 
-// below reports for each node whether holds is true for any node below it.
-func (g *graph) below(holds func(n *flow.Node) bool) map[*flow.Node]bool {
+// downstream reports for each node whether holds is true for any node downstream of it.
+func (g *graph) downstream(holds func(n *flow.Node) bool) map[*flow.Node]bool {
 	below := map[*flow.Node]bool{}
 	for _, n := range slices.Backward(g.order) {
 		below[n] = slices.ContainsFunc(g.readers[n], func(r *flow.Node) bool { return below[r] || holds(r) })
@@ -105,7 +105,7 @@ func once[T any](g *graph, id any, find func() T) T {
 
 func (g *graph) writes(n *flow.Node) bool {
 	return once(g, "writes", func() map[*flow.Node]bool {
-		return g.below(func(n *flow.Node) bool { return n.Component.Kind == component.Sink })
+		return g.downstream(func(n *flow.Node) bool { return n.Component.Kind == component.Sink })
 	})[n]
 }
 

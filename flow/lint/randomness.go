@@ -71,7 +71,7 @@ func drawsSamples(n *flow.Node) bool {
 // divided reports whether a reader selects samples of a node by position.
 func (g *graph) divided(n *flow.Node) bool {
 	return once(g, "divided below", func() map[*flow.Node]bool {
-		return g.below(func(n *flow.Node) bool {
+		return g.downstream(func(n *flow.Node) bool {
 			return is[op.Split](n) || is[op.Chunk](n) || is[op.Slice](n) || is[op.Index](n)
 		})
 	})[n]
@@ -104,7 +104,7 @@ func (g *graph) drawsAgain(n *flow.Node) bool {
 // so that it computes several results for each.
 func (g *graph) variants(n *flow.Node) bool {
 	return once(g, "variants above", func() map[*flow.Node]bool {
-		return g.above(func(m *flow.Node) bool {
+		return g.upstream(func(m *flow.Node) bool {
 			return g.repeats(m) || is[op.Sample](m) || is[op.WeightedSample](m) || is[op.Mix](m)
 		})
 	})[n]
@@ -119,7 +119,7 @@ func (g *graph) cachedBy(n *flow.Node) *flow.Node {
 	return g.cachedAfter(n, g.itemsOf(n).makes)
 }
 
-// cachedAfter returns the node below that caches results computed from some
+// cachedAfter returns the downstream node that caches results computed from some
 // items, directly or indirectly; or nil.
 func (g *graph) cachedAfter(n *flow.Node, items []string) *flow.Node {
 	type cached struct {

@@ -107,7 +107,7 @@ func TestUsesAreMergedAcrossSessions(t *testing.T) {
 	})
 }
 
-func TestCapIsCachedUnderContinuousWriting(t *testing.T) {
+func TestLimitHoldsUnderContinuousWriting(t *testing.T) {
 	for _, size := range []int{300, 20_000} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			const limit = 1 << 20

@@ -149,7 +149,7 @@ func TestDryRunDoesNothing(t *testing.T) {
 	}
 }
 
-func TestCacheSizeIsCached(t *testing.T) {
+func TestCacheSizeIsHeld(t *testing.T) {
 	b := newBench(t)
 	b.write("big.sh", `head -c 200000 /dev/zero > "$LARDER_OUT/big.bin"; cat "$LARDER_IN/image.jpeg" >> "$LARDER_OUT/big.bin"`)
 	b.write("flow.yaml", `

@@ -133,13 +133,13 @@ func statements(t *testing.T) (all []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(b), "\n## The laws\n")
+	_, section, _ := strings.Cut(string(b), "\n## The invariants\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	for _, m := range regexp.MustCompile(`(?m)^\d+\. (.*)$`).FindAllStringSubmatch(section, -1) {
 		all = append(all, m[1])
 	}
 	if len(all) != len(laws) {
-		t.Fatalf("ARCHITECTURE.md has %d laws, and the tables are of %d", len(all), len(laws))
+		t.Fatalf("ARCHITECTURE.md has %d invariants, and the tables are of %d", len(all), len(laws))
 	}
 	return all
 }
@@ -227,7 +227,7 @@ func TestPage(t *testing.T) {
 
 const intro = `# Guarantees and their tests
 
-[ARCHITECTURE.md](../../ARCHITECTURE.md) states eight laws. This page lists for each the tests that check it, and edits of the code that these tests notice.
+[ARCHITECTURE.md](../../ARCHITECTURE.md) states eight invariants. This page lists for each the tests that check it, and edits of the code that these tests notice.
 
 The tests are tested, too. Each row under "Edits that break it" is a deliberate mistake: a small edit of the code at that place. With the edit, every test of the row fails; without it, they pass. These rows therefore say what Larder does *not* do. This applies all edits, in a few minutes:
 
