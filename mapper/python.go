@@ -46,14 +46,14 @@ type Python struct {
 	Args        map[string]any            `param:"args" doc:"further keyword arguments, for the function, its setup or both, whichever has such a parameter"`
 	Files       map[string]component.Path `param:"files" doc:"keyword arguments that are files, identified by content; the parameters are annotated as larder.File"`
 	As          map[string]string         `param:"as" doc:"type of items for which the function has no annotation: value (default: NumPy arrays for arrays and images, strings, documents), numpy, pil, torch, bytes (the encoded item)"`
-	Version     string                    `param:"version" doc:"identifies the code instead of Larder; change it whenever results change"`
+	Version     string                    `param:"version" doc:"a version string that replaces the analysis of the code; change it whenever results change"`
 	Allow       []string                  `param:"allow,how" doc:"otherwise refused names that no result depends on, such as time.perf_counter for logging; a module's name allows all its names"`
 	Batch       int                       `param:"batch,how" doc:"samples for each call, at most 512: the function gets a list for each item and returns a list of results; 0 means one sample, without lists" default:"0"`
-	Workers     int                       `param:"workers,how" doc:"most worker processes; 0 means one for each sample computed concurrently" default:"0"`
+	Workers     int                       `param:"workers,how" doc:"maximum number of worker processes; 0 means one for each sample computed concurrently" default:"0"`
 	Timeout     string                    `param:"timeout,how" doc:"time limit for a sample, such as 30s or 5m (n times that for n samples); then the worker is killed and the sample fails. No limit by default"`
 	Path        []component.Path          `param:"path" doc:"directories to search for modules after the flow's directory"`
 	Interpreter string                    `param:"interpreter" doc:"the Python interpreter; default: LARDER_PYTHON, else the one that larder was installed with, else python3"`
-	Bytes       int                       `param:"max-bytes,how" doc:"most bytes that the function may return for a sample; 0 means 1 GiB" default:"1073741824"`
+	Bytes       int                       `param:"max-bytes,how" doc:"maximum bytes that the function may return for a sample; 0 means 1 GiB" default:"1073741824"`
 }
 
 // DirDependent says that modules and the interpreter are searched in the flow's directory.

@@ -21,7 +21,7 @@ func init() {
 
 // Source configures the files to read.
 type Source struct {
-	Path       component.Path  `param:"path,required" doc:"a file, a directory of files (*.arrow, *.arrows, *.feather), which are read in order of their names, or a pattern: data-{00000..00009}-of-00010.arrow; also URLs: https://, s3://"`
+	Path       component.Path  `param:"path,required" doc:"a file, a directory of files (*.arrow, *.arrows, *.feather, *.ipc), which are read in order of their names, or a pattern: data-{00000..00009}-of-00010.arrow; also URLs: https://, s3://"`
 	Formats    columns.Formats `param:"formats" doc:"item to extension: format of the bytes or the text of a column, such as {image: jpg, caption: txt}; other bytes stay bytes"`
 	Incomplete bool            `param:"incomplete" doc:"read truncated files up to the last whole batch of rows, instead of failing"`
 }

@@ -40,7 +40,7 @@ func init() {
 
 // Source configures the files to read.
 type Source struct {
-	Path    component.Path  `param:"path,required" doc:"a file, a directory of files (*.parquet), which are read in order of their names, or a pattern: train-{00000..00099}-of-00100.parquet; also URLs: https://, s3://"`
+	Path    component.Path  `param:"path,required" doc:"a file, a directory of files (*.parquet, *.pq), which are read in order of their names, or a pattern: train-{00000..00099}-of-00100.parquet; also URLs: https://, s3://"`
 	Formats columns.Formats `param:"formats" doc:"item to extension: format of the bytes or the text of a column, such as {image: jpg, caption: txt}; other bytes stay bytes"`
 }
 

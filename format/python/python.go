@@ -45,12 +45,12 @@ type Source struct {
 	Setup       string                    `param:"setup" doc:"a function that is called first; its result is the first argument of the function"`
 	Args        map[string]any            `param:"args" doc:"keyword arguments for the function, its setup or both, whichever has such a parameter"`
 	Files       map[string]component.Path `param:"files" doc:"keyword arguments that are files, identified by content; the parameters are annotated as larder.File"`
-	Version     string                    `param:"version" doc:"identifies the code instead of Larder, for code that depends on more, such as replies of a website; change it to compute the elements again"`
+	Version     string                    `param:"version" doc:"a version string that replaces the analysis of the code, for code that depends on more, such as replies of a website; change it to compute the elements again"`
 	Allow       []string                  `param:"allow,how" doc:"otherwise refused names that no result depends on, such as time.perf_counter for logging; a module's name allows all its names"`
 	Timeout     string                    `param:"timeout,how" doc:"time limit for an element, such as 30s or 5m; then the process is killed and the element fails. No limit by default"`
 	Path        []component.Path          `param:"path" doc:"directories to search for modules after the flow's directory"`
 	Interpreter string                    `param:"interpreter" doc:"the Python interpreter; default: LARDER_PYTHON, else the one that larder was installed with, else python3"`
-	Bytes       int                       `param:"max-bytes,how" doc:"most bytes of an element; 0 means 1 GiB" default:"1073741824"`
+	Bytes       int                       `param:"max-bytes,how" doc:"maximum bytes of an element; 0 means 1 GiB" default:"1073741824"`
 }
 
 // DirDependent reports that modules and the interpreter are searched in the flow's directory.

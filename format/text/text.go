@@ -21,7 +21,7 @@ import (
 )
 
 func init() {
-	text := component.RegisterSource("text", "Reads plain text files: each line or paragraph is a sample with the item text. Files that end with .gz or .zst are decompressed.",
+	text := component.RegisterSource("text", "Reads plain text files: each line or paragraph is a sample with the item text. Compressed files (.gz, .zst, .xz, .bz2) are decompressed.",
 		func(ctx context.Context, env *component.Env, p Source) (component.Samples, error) {
 			return p.Open(ctx, env.Path(p.Path), env)
 		})

@@ -49,7 +49,7 @@ class Attributes:
 
     @property
     def dataset(self) -> Dataset:
-        """All samples of the node, by the numbers that `Batch.samples` has. A loader of several nodes has none."""
+        """All samples of the node, by the indices in `Batch.samples`. A loader of several nodes has none."""
         request = self._session.request
         if len(request["parts"]) > 1:
             raise AttributeError("dataset: the loader reads several nodes; create a larder.Dataset for each")
@@ -57,7 +57,7 @@ class Attributes:
 
     @property
     def batch_sampler(self) -> BatchSampler:
-        """The numbers of the samples of each batch of the next epoch."""
+        """The indices of the samples of each batch of the next epoch."""
         return BatchSampler(self)
 
     @property

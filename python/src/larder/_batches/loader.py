@@ -73,8 +73,9 @@ class Loader(Attributes):
         length: the length of a sample: an expression, or {"item": NAME}.
         replacement: whether samples are drawn with replacement.
         draws: the number of samples of an epoch, for a mixture or with `replacement`.
-        stop: where an epoch of a mixture ends: after "draws", when the "first" node has been
-            read once, or when "all" have; "first" without `draws`.
+        stop: when an epoch of a mixture ends. "draws": after `draws` samples, the default with
+            `draws`. "first": when any node has been read once, the default otherwise. "all":
+            when every node has.
         subset: the samples to use: a range or a list of indices; for several nodes a dict
             of these.
         fields: the fields of a batch: a list of `Field` or item names, or a dict from

@@ -10,8 +10,12 @@ FIND, REFRESH, INLINE = 1, 2, 4
 """Flags of calls: compute nothing; delete the cached result first; return no files."""
 
 BYTES, FILE, CACHED, NOT_CACHED, FAILED, ERROR, NONE = range(7)
-"""Kinds of outcomes. The result as bytes, or in a file. Computed here: cached, not cached, or failed.
-ERROR: the server has a reason why there is no result. NONE: not cached, and FIND was set.
+"""Kinds of outcomes of a call.
+
+- BYTES, FILE: the result, or the path of a file that has it.
+- CACHED, NOT_CACHED, FAILED: this process computed it, and it was cached, was not, or raised an error.
+- ERROR: the server returns no result, with the reason.
+- NONE: it is not cached, and FIND was set.
 """
 
 

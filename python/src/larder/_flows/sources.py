@@ -27,7 +27,7 @@ def arrow(
     """Reads Arrow files and streams (IPC, Feather): each row is a sample, and each column an item. Values are read on demand.
 
     Args:
-        path: a file, a directory of files (*.arrow, *.arrows, *.feather), which are read in order of their names, or a pattern: data-{00000..00009}-of-00010.arrow; also URLs: https://, s3://
+        path: a file, a directory of files (*.arrow, *.arrows, *.feather, *.ipc), which are read in order of their names, or a pattern: data-{00000..00009}-of-00010.arrow; also URLs: https://, s3://
         formats: item to extension: format of the bytes or the text of a column, such as {image: jpg, caption: txt}; other bytes stay bytes
         incomplete: read truncated files up to the last whole batch of rows, instead of failing
     """
@@ -195,7 +195,7 @@ def parquet(
     """Reads Parquet files: each row is a sample, and each column an item. Only requested columns are read.
 
     Args:
-        path: a file, a directory of files (*.parquet), which are read in order of their names, or a pattern: train-{00000..00099}-of-00100.parquet; also URLs: https://, s3://
+        path: a file, a directory of files (*.parquet, *.pq), which are read in order of their names, or a pattern: train-{00000..00099}-of-00100.parquet; also URLs: https://, s3://
         formats: item to extension: format of the bytes or the text of a column, such as {image: jpg, caption: txt}; other bytes stay bytes
     """
     return Node._source("parquet", {"path": path, "formats": formats}, options)
@@ -224,12 +224,12 @@ def python(
         setup: a function that is called first; its result is the first argument of the function
         args: keyword arguments for the function, its setup or both, whichever has such a parameter
         files: keyword arguments that are files, identified by content; the parameters are annotated as larder.File
-        version: identifies the code instead of Larder, for code that depends on more, such as replies of a website; change it to compute the elements again
+        version: a version string that replaces the analysis of the code, for code that depends on more, such as replies of a website; change it to compute the elements again
         allow: otherwise refused names that no result depends on, such as time.perf_counter for logging; a module's name allows all its names
         timeout: time limit for an element, such as 30s or 5m; then the process is killed and the element fails. No limit by default
         path: directories to search for modules after the flow's directory
         interpreter: the Python interpreter; default: LARDER_PYTHON, else the one that larder was installed with, else python3
-        max_bytes: most bytes of an element; 0 means 1 GiB
+        max_bytes: maximum bytes of an element; 0 means 1 GiB
     """
     return Node._source("python", {
         "function": function,
@@ -253,7 +253,7 @@ def text(
     stream: bool | Var = False,
     **options: Unpack[Options],
 ) -> Node:
-    """Reads plain text files: each line or paragraph is a sample with the item text. Files that end with .gz or .zst are decompressed.
+    """Reads plain text files: each line or paragraph is a sample with the item text. Compressed files (.gz, .zst, .xz, .bz2) are decompressed.
 
     Args:
         path: a file, a directory of files (*.txt, *.text, compressed or not), which are read in order of their names, or a pattern: part-{000..099}.txt; also URLs: https://, s3://

@@ -53,7 +53,7 @@ class Arguments:
         return bound.args, bound.kwargs
 
     def paths(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
-        """Return the paths of the files whose content the key has, or with `key` those that the caller answers for."""
+        """Return the paths of the files whose content the key has, or with `key` those that the caller vouches for."""
         bound = self.signature.bind(*args, **kwargs)
         bound.apply_defaults()
         if self.keyed is None:

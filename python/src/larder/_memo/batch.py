@@ -96,8 +96,8 @@ def memo_batch(
     The function is any callable, or a module of torch. `items` has the names or the positions
     (from 0, without `self`) of the parameters that hold the items: the rows of an array or
     tensor, or the elements of a list. All other parameters apply to each item. The function
-    returns a row for each item: in an array, a tensor, a list, or a tuple, dict, dataclass or
-    output of a model of these.
+    returns one row per item: an array, a tensor or a list; or a tuple, dict, dataclass or model
+    output with such values.
 
     The key of an item covers the code, the other arguments and its own rows, but not the other
     items of the batch. A module is identified by the code of all classes in it, by its
@@ -106,9 +106,9 @@ def memo_batch(
     `.largest` is the largest difference found.
 
     - `version`, `ignore`, `allow` and `cache_dir` are those of `memo`.
-    - `key` is called with the named parameters and returns what identifies each item. Or it is
-      a name, such as "keys", by which calls pass that: a list, or an array with a row for each
-      item, as loaders return for fields with the collation key. The function receives it if it has a
+    - `key` is a function of the named parameters that returns one key per item. If it is a
+      string, it names a keyword argument of calls that holds one key per item: a list, or the
+      array of a field of a loader with `collate="key"`. The function receives it if it has a
       parameter of that name.
     - `most` is the maximum number of items of one call of the function.
     - `train` allows modules in training mode.
