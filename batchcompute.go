@@ -44,7 +44,7 @@ func (b *batch[T]) compute(ctx context.Context, claims []*claim[T]) {
 			continue
 		}
 		c.cached.entry = clone(c.cached.entry) // a pointer into the claim would retain all claims
-		c.putSettled(b.larder, c.cached)
+		c.putSettled(b.larder, c.cached, inStore)
 	}
 }
 

@@ -38,10 +38,8 @@ func (c Call[T]) compute(ctx context.Context, l *Larder, k key.Key) (outcome, er
 		return outcome{}, err
 	}
 	s, err := c.settle(ctx, l, k, v, &settleBuffers{entry: new(entry), record: new(store.Record)})
-	if err == nil && s.record != nil {
-		l.put(ctx, *s.record)
-	}
-	c.putSettled(l, s)
+	stored := err == nil && s.record != nil && l.put(ctx, *s.record)
+	c.putSettled(l, s, stored)
 	return s.outcome, err
 }
 

@@ -43,13 +43,23 @@ const entryOverhead = 512
 // memory. The copy lets the collector free the buffer that was read.
 const smallPayload = 1 << 10
 
+// largeEncoding is the size in bytes from which an encoded value is read from a store on
+// disk, and not held in memory: the read costs little beside decoding the value.
+const largeEncoding = 64 << 10
+
 // shareable reports whether callers may share one decoded value.
 func (c Call[T]) shareable() bool { return c.Share || c.Value.Plain }
 
-// putInMemory stores the entry of v in memory.
-func (c Call[T]) putInMemory(l *Larder, k key.Key, e *entry, v T) {
+// putInMemory stores the entry of v in memory, unless it is a large encoding that is also
+// stored on disk, or refers to one.
+func (c Call[T]) putInMemory(l *Larder, k key.Key, e *entry, v T, stored bool) {
 	if l.memory == nil {
 		return
+	}
+	if _, encoded := e.value.(encoding); encoded || c.Value.Aliases {
+		if e.bytes >= largeEncoding && stored && l.dir != "" && !e.mapped {
+			return
+		}
 	}
 	bytes := e.bytes
 	if c.Share && c.Bytes != nil {

@@ -137,7 +137,7 @@ func (c Call[T]) decode(l *Larder, k key.Key, rec store.Record) (Result[T], erro
 	} else {
 		e.value = encoding(payload)
 	}
-	c.putInMemory(l, k, e, v)
+	c.putInMemory(l, k, e, v, true)
 	return Result[T]{Value: v, From: FromStore, Key: rec.Key, Cost: rec.Cost, Bytes: e.bytes}, nil
 }
 

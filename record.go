@@ -66,10 +66,11 @@ func (c Call[T]) settle(ctx context.Context, l *Larder, k key.Key, v computed[T]
 	return s, nil
 }
 
-// putSettled stores the value in memory if it may be cached.
-func (c Call[T]) putSettled(l *Larder, s settled[T]) {
+// putSettled stores the value in memory if it may be cached. stored reports whether its
+// record, if it has one, is in the store.
+func (c Call[T]) putSettled(l *Larder, s settled[T], stored bool) {
 	if s.keep {
-		c.putInMemory(l, s.key, s.entry, s.value)
+		c.putInMemory(l, s.key, s.entry, s.value, stored && s.record != nil)
 	}
 }
 

@@ -65,7 +65,7 @@ func (c Call[T]) resolvedOutcome(ctx context.Context, l *Larder, k key.Key, reso
 	r.Reads = slices.Concat(reads, r.Reads)
 	o, err = c.outcome(r)
 	if err == nil && len(r.Reads) == 0 && r.Uncached == nil && remembers(r) {
-		c.putInMemory(l, k, o.entry, r.Value)
+		c.putInMemory(l, k, o.entry, r.Value, true)
 	}
 	return o, link, err
 }
