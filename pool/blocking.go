@@ -9,8 +9,8 @@ import (
 
 // Bounds on the tasks of a pool that have released their slots.
 const (
-	mostAway      = 64       // about as many connections as the services' own tools open
-	mostAwayBytes = 64 << 20 // more than most networks transfer during one request
+	maxAway      = 64       // about as many connections as the services' own tools open
+	maxAwayBytes = 64 << 20 // more than most networks transfer during one request
 )
 
 // Blocking releases the slot of ctx while its task waits for bytes from another machine,
@@ -89,7 +89,7 @@ func (s *slots) leave(bytes int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.away, s.bytes = s.away+1, s.bytes+bytes
-	if s.away > mostAway || s.away > 1 && s.bytes > mostAwayBytes {
+	if s.away > maxAway || s.away > 1 && s.bytes > maxAwayBytes {
 		s.retained++
 		return
 	}

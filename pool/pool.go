@@ -73,7 +73,7 @@ func (p *Pool) AtLeast(elements int) *Pool {
 }
 
 func (p *Pool) spansOf(n int) spans {
-	s := spans{n: n, least: 1, limit: stretchMost}
+	s := spans{n: n, least: 1, limit: maxStretch}
 	if p != nil {
 		s.least = max(1, p.least)
 	}

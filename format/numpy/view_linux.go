@@ -12,10 +12,10 @@ import (
 // of its pages are in memory. It does not for files that other users own and only they
 // may write.
 func viewOf(f *os.File, bytes int64) *view {
-	if bytes == 0 || bytes > min(mostMapped, math.MaxInt/8) || !tells(f) {
+	if bytes == 0 || bytes > min(maxMapped, math.MaxInt/8) || !tells(f) {
 		return nil
 	}
-	if mapped.Add(bytes) <= mostMapped {
+	if mapped.Add(bytes) <= maxMapped {
 		if data, err := unix.Mmap(int(f.Fd()), 0, int(bytes), unix.PROT_READ, unix.MAP_SHARED); err == nil {
 			return newView(data)
 		}

@@ -63,7 +63,7 @@ type strip struct {
 
 const (
 	leastHeader = 512
-	mostHeader  = 16 << 20 // its statistics may contain values
+	maxHeader   = 16 << 20 // its statistics may contain values
 )
 
 // strip reads the headers of the pages of a chunk.
@@ -115,7 +115,7 @@ func (f *file) header(ctx context.Context, at, end int64) (page, int, error) {
 			return page{}, 0, err
 		}
 		p, n, err := readHeader(b)
-		if !errors.Is(err, errShort) || size >= end-at || size >= mostHeader {
+		if !errors.Is(err, errShort) || size >= end-at || size >= maxHeader {
 			if err != nil {
 				err = fmt.Errorf("byte %d: the header of a page: %w", at, err)
 			}

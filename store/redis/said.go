@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// mostSaid is how many bytes of an error are shown.
-const mostSaid = 200
+// maxSaid is how many bytes of an error are shown.
+const maxSaid = 200
 
 // secrets returns a replacer that removes user and password from strings, in all their
 // spellings.
@@ -40,8 +40,8 @@ func (s *Store) masked(err error) error {
 		text = before
 	}
 	text = s.secrets.Replace(text)
-	if len(text) > mostSaid {
-		text = strings.ToValidUTF8(text[:mostSaid], "") + "…"
+	if len(text) > maxSaid {
+		text = strings.ToValidUTF8(text[:maxSaid], "") + "…"
 	}
 	if quoted := strconv.Quote(text); strings.Contains(quoted, `\x`) || strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsPrint(r) }) {
 		text = quoted

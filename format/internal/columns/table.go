@@ -138,8 +138,8 @@ func (t *Table) check() error {
 		if err := t.Kinds[i].check(0); err != nil {
 			return fmt.Errorf("item %s: %w", display.Name(name), err)
 		}
-		if t.Leaves = t.Kinds[i].leaves(t.Leaves, []string{name}, 0, 0); len(t.Leaves) > mostLeaves {
-			return component.Unfit(fmt.Errorf("item %s: the table exceeds %d columns; set types: {%s: json}", display.Name(name), mostLeaves, display.Name(name)))
+		if t.Leaves = t.Kinds[i].leaves(t.Leaves, []string{name}, 0, 0); len(t.Leaves) > maxLeaves {
+			return component.Unfit(fmt.Errorf("item %s: the table exceeds %d columns; set types: {%s: json}", display.Name(name), maxLeaves, display.Name(name)))
 		}
 	}
 	return nil

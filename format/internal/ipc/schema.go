@@ -57,8 +57,8 @@ type Field struct {
 }
 
 const (
-	mostDepth  = 64
-	mostFields = 1 << 16
+	maxDepth  = 64
+	maxFields = 1 << 16
 )
 
 // fieldsOf reads the fields of a schema.
@@ -66,7 +66,7 @@ func fieldsOf(schema table) ([]*Field, error) {
 	if schema.int(0, 2, 0) != 0 {
 		return nil, errors.New("big-endian numbers are not supported; write on a little-endian machine")
 	}
-	left := mostFields
+	left := maxFields
 	fields, err := readFields(schema.tables(1), 0, &left)
 	if err == nil {
 		err = *schema.fail
@@ -75,7 +75,7 @@ func fieldsOf(schema table) ([]*Field, error) {
 }
 
 func readFields(tables []table, depth int, left *int) (all []*Field, err error) {
-	if depth > mostDepth {
+	if depth > maxDepth {
 		return nil, errDamaged
 	}
 	for _, t := range tables {
