@@ -272,9 +272,9 @@ func (j *job) layOut() error {
 // lengths refuses packed samples whose length differs from that in the plan.
 func (j *job) lengths(c *column) error {
 	for i := range c.cells {
-		shape, said := c.cells[i].shape, j.loader.plan.lengths
-		if n := j.content.Samples[i]; len(shape) > 0 && len(said) > n && shape[0] != said[n] {
-			return fmt.Errorf("%s has %d tokens, and its length was said to be %d", j.describe(i), shape[0], said[n])
+		shape, planned := c.cells[i].shape, j.loader.plan.lengths
+		if n := j.content.Samples[i]; len(shape) > 0 && len(planned) > n && shape[0] != planned[n] {
+			return fmt.Errorf("%s has %d tokens, and its length was said to be %d", j.describe(i), shape[0], planned[n])
 		}
 	}
 	return nil

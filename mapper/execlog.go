@@ -68,15 +68,15 @@ func openLog(ctx context.Context, in logDir) (*sampleLog, error) {
 	return &sampleLog{f, paths, maxLogged}, f.Chmod(in.mode)
 }
 
-// said receives a command's stderr. It keeps the end for errors, and all for the log.
-type said struct {
+// stderrWriter receives a command's stderr. It keeps the end for errors, and all for the log.
+type stderrWriter struct {
 	end *process.Tail
 	all *sampleLog
 }
 
 // Write calls concrete types, because the code identity of a transform cannot follow an
 // interface.
-func (s *said) Write(b []byte) (int, error) {
+func (s *stderrWriter) Write(b []byte) (int, error) {
 	_, _ = s.end.Write(b) // which cannot fail
 	return s.all.Write(b)
 }

@@ -227,8 +227,8 @@ func (s Source) stored(name string, v any) (*dataset.Item, error) {
 	if !ok {
 		return nil, fmt.Errorf("only the path %q is stored; save the dataset with the file contents", path)
 	}
-	ext, said := s.Formats[name]
-	if !said {
+	ext, given := s.Formats[name]
+	if !given {
 		ext = extension(b, path)
 	}
 	return dataset.NewBytes(ext, b), nil

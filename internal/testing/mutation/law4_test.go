@@ -91,7 +91,7 @@ var bounded = law{
 		{"let a worker keep all elements that it took", "dataset/stream.go", "(i == from || time.Since(start) < pool.Patience)", "(i == from || !start.IsZero())", []string{"dataset.TestStreamSharesSlowElements"}},
 		{"drop the back-pressure of a stream", "pool/stream.go", "s.spans.take(s.at + (s.workers+s.live)*s.spans.most())", "s.spans.take(s.n)", []string{"pool.TestStreamKeepsOrderAndHoldsBack"}},
 		{"work on all samples of a pass concurrently", "pool/pool.go", "	return ctx, p.slots\n", "	return ctx, newSlots(p.Workers())\n", []string{"pool.TestPoolIsShared"}},
-		{"start a worker for each element of a pass", "pool/pass.go", "all := &crew{workers: p.Workers()}", "all := &crew{workers: left.n}", []string{"pool.TestUnsharedPoolIsBounded"}},
+		{"start a worker for each element of a pass", "pool/pass.go", "all := &workerGroup{workers: p.Workers()}", "all := &workerGroup{workers: left.n}", []string{"pool.TestUnsharedPoolIsBounded"}},
 		{"keep the inputs of cached samples", "dataset/execution.go", "		in.Item.drop()\n", "", []string{"dataset.TestCachesHoldWhatWasMade"}},
 		{"map any number of files", "format/numpy/view_linux.go", "if mapped.Add(bytes) <= maxMapped {", "if mapped.Add(bytes) > 0 {", []string{"format/numpy.TestMappingsAreBounded"}},
 		{"do not count values that are read later", "dataset/cached.go", "c.cache.Update(i, bytes.Add(n))", "bytes.Add(n)", []string{"dataset.TestCacheBytesFollowReads"}},

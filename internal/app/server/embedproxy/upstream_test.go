@@ -164,13 +164,13 @@ func TestRetries(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBubble(t, Options{Retries: 2})
-				b.answerWith(c.status, "said", c.vector...)
+				b.answerWith(c.status, "said", c.header...)
 				b.fake.down = c.down
 				began := time.Now()
 				got := b.post(texts("x"), "Authorization", "Bearer k")
 				if c.want == 0 {
 					c.want = c.status
-					if got.body != "said" || len(c.vector) > 0 && got.header.Get(c.vector[0]) != c.vector[1] {
+					if got.body != "said" || len(c.header) > 0 && got.header.Get(c.header[0]) != c.header[1] {
 						t.Errorf("%s %v", got.body, got.header)
 					}
 				}
