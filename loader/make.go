@@ -64,7 +64,7 @@ func (j *job) read(ctx context.Context) error {
 	if err := j.loader.pool.AtLeast(j.loader.batch).Ranges(ctx, j.own, j.load); err != nil {
 		return err
 	}
-	if err := j.sift(ctx); err != nil {
+	if err := j.dropUnreadable(ctx); err != nil {
 		return err
 	}
 	return j.layOut()
@@ -176,9 +176,9 @@ func (j *job) fill(ctx context.Context, i int) {
 	}
 }
 
-// sift removes the samples that could not be read, or returns the first error
+// dropUnreadable removes the samples that could not be read, or returns the first error
 // that must not be skipped.
-func (j *job) sift(ctx context.Context) error {
+func (j *job) dropUnreadable(ctx context.Context) error {
 	l, retained, places := j.loader, 0, make([]int, j.own)
 	for i, err := range j.errs {
 		number := j.numbers[i]

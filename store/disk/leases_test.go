@@ -182,7 +182,7 @@ func TestDamagedTable(t *testing.T) {
 func TestOneWayOfLending(t *testing.T) {
 	dir := t.TempDir()
 	k := storetest.Key(1)
-	bytes := openBy(t, dir, lendingBy["bytes"])
+	bytes := openBy(t, dir, mediaOf["bytes"])
 	_, release := try(t, bytes, k)
 	second := openBy(t, dir, nil)
 	if leased, _ := try(t, second, k); leased[0] || second.leases.table != nil {
@@ -193,7 +193,7 @@ func TestOneWayOfLending(t *testing.T) {
 	dir = t.TempDir()
 	table(t, openBy(t, dir, nil))
 	var log strings.Builder
-	late, err := openOn(Options{Dir: dir, Logger: slog.New(slog.NewTextHandler(&log, nil))}, lendingBy["bytes"])
+	late, err := openOn(Options{Dir: dir, Logger: slog.New(slog.NewTextHandler(&log, nil))}, mediaOf["bytes"])
 	if err != nil {
 		t.Fatal(err)
 	}

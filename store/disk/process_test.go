@@ -54,7 +54,7 @@ func childRole() func() {
 		if words[0] == "churn" {
 			o.MaxBytes = churnLimit
 		}
-		s, err := openOn(o, lendingBy[os.Getenv(lendEnv)])
+		s, err := openOn(o, mediaOf[os.Getenv(lendEnv)])
 		if err == nil {
 			err = errors.Join(roles[words[0]](s, words[2:]), s.Close())
 		}

@@ -358,9 +358,9 @@ func (w *worker) prepare(ctx context.Context, limit time.Duration) error {
 	})
 }
 
-// carryOut executes a task, and reports whether the worker stays usable. If not, it
+// execute runs a task, and reports whether the worker stays usable. If not, it
 // has ended.
-func (w *worker) carryOut(ctx context.Context, t *Task) (fit bool, err error) {
+func (w *worker) execute(ctx context.Context, t *Task) (fit bool, err error) {
 	end := w.output.begin(t.Log)
 	err = w.prepare(ctx, t.Limit)
 	if err == nil {

@@ -26,9 +26,9 @@ import (
 // lendEnv tells a child process how it leases keys.
 const lendEnv = "LARDER_DISK_TEST_LEND"
 
-// lendingBy are the media on which keys are leased in each way: by the table, if the file system supports it, and by
+// mediaOf are the media on which keys are leased in each way: by the table, if the file system supports it, and by
 // bytes.
-var lendingBy = map[string]vfs.Fail{
+var mediaOf = map[string]vfs.Fail{
 	"the table": nil,
 	"bytes": func(op vfs.Op, _ string) error {
 		if op == vfs.OpMap {
@@ -39,7 +39,7 @@ var lendingBy = map[string]vfs.Fail{
 }
 
 func eachKeyLocker(t *testing.T, test func(t *testing.T, fail vfs.Fail)) {
-	for by, fail := range lendingBy {
+	for by, fail := range mediaOf {
 		t.Run(by, func(t *testing.T) {
 			t.Setenv(lendEnv, by)
 			test(t, fail)
