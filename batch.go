@@ -169,9 +169,9 @@ func (b *batch[T]) find(ctx context.Context, todo []int) (missing []int) {
 		}
 		keys, asked = append(keys, b.key(i)), append(asked, i)
 	}
-	before, tells := b.larder.changes(false)
+	before, ok := b.larder.changes(false)
 	records := b.larder.records(ctx, keys)
-	b.before, b.looked = before, tells && records != nil
+	b.before, b.looked = before, ok && records != nil
 	for j, i := range asked {
 		r, ok := b.Calls[i].found(ctx, b.larder, keys[j], records, j, b.larder.reads.GetWithoutRefresh)
 		if !ok {

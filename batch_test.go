@@ -482,12 +482,12 @@ func batchChild(dir, seed string) int {
 			b.Calls = append(b.Calls, larder.Call[int]{Action: a})
 		}
 		b.Compute = func(_ context.Context, missing []int) (values []int, err error) {
-			var said bytes.Buffer
+			var output bytes.Buffer
 			for _, i := range missing {
 				values = append(values, wants[i])
-				fmt.Fprintln(&said, wants[i])
+				fmt.Fprintln(&output, wants[i])
 			}
-			_, err = os.Stdout.Write(said.Bytes())
+			_, err = os.Stdout.Write(output.Bytes())
 			return values, err
 		}
 		results, errs := b.Do(context.Background(), l)
@@ -515,15 +515,15 @@ func TestOverlappingBatchesOfProcesses(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute) // processes that wait for each other fail
 	defer cancel()
-	var made, said [8]bytes.Buffer
+	var made, stderr [8]bytes.Buffer
 	var wait sync.WaitGroup
 	for i := range made {
 		wait.Go(func() {
 			cmd := exec.CommandContext(ctx, exe)
 			cmd.Env = append(os.Environ(), "LARDER_TEST_BATCHES="+dir, "LARDER_TEST_SEED="+strconv.Itoa(i))
-			cmd.Stdout, cmd.Stderr = &made[i], &said[i]
+			cmd.Stdout, cmd.Stderr = &made[i], &stderr[i]
 			if err := cmd.Run(); err != nil {
-				t.Errorf("process %d: %v: %s", i, err, &said[i])
+				t.Errorf("process %d: %v: %s", i, err, &stderr[i])
 			}
 		})
 	}
@@ -571,16 +571,16 @@ func TestABatchLooksAgainOnceItHasItsLeases(t *testing.T) {
 	}
 }
 
-// telling is a store that counts passes and reports new records.
-type telling struct {
+// countingStore is a store that counts passes and reports new records.
+type countingStore struct {
 	passes
-	tells  store.ChangeCounter
-	before func()
+	counter store.ChangeCounter
+	before  func()
 }
 
-func (s *telling) Changes(look bool) uint64 { return s.tells.Changes(look) }
+func (s *countingStore) Changes(look bool) uint64 { return s.counter.Changes(look) }
 
-func (s *telling) TryLease(ctx context.Context, keys []key.Key) ([]bool, func(), error) {
+func (s *countingStore) TryLease(ctx context.Context, keys []key.Key) ([]bool, func(), error) {
 	s.before()
 	return s.Store.TryLease(ctx, keys)
 }
@@ -592,7 +592,7 @@ func TestABatchLooksAgainOnlyIfThereIsNews(t *testing.T) {
 	other := open(t, opened(t, dir))
 	on := opened(t, dir)
 	news := []int{}
-	s := &telling{passes: passes{Store: on}, tells: on, before: func() {
+	s := &countingStore{passes: passes{Store: on}, counter: on, before: func() {
 		if _, errs := (larder.Batch[[]int]{Calls: squares(t, news...)}).Do(t.Context(), other); errs != nil {
 			t.Error(errs)
 		}

@@ -23,8 +23,8 @@ type entry struct {
 // encoding is an encoded value. Callers must not share what it decodes to.
 type encoding []byte
 
-// unwritten is a value that cannot be encoded, and so neither stored nor copied.
-type unwritten struct{ value any }
+// unencodable is a value that cannot be encoded, and so neither stored nor copied.
+type unencodable struct{ value any }
 
 // outcome is an entry that is passed to the waiters.
 type outcome struct {
@@ -71,7 +71,7 @@ func (c Call[T]) putInMemory(l *Larder, k key.Key, e *entry, v T, stored bool) {
 // result converts an entry to a value of the caller's own, or to the shared one.
 func (c Call[T]) result(e *entry, from From) (Result[T], error) {
 	r := Result[T]{From: from, Key: e.key, Cost: e.cost, Bytes: e.bytes, Uncached: e.uncached}
-	if u, ok := e.value.(unwritten); ok {
+	if u, ok := e.value.(unencodable); ok {
 		r.Value, _ = u.value.(T)
 		return r, nil
 	}
@@ -113,7 +113,7 @@ func (c Call[T]) outcome(r Result[T]) (outcome, error) {
 	}
 	payload, err := c.Value.Encode([]byte{}, r.Value)
 	if err != nil && r.Uncached != nil {
-		e.value = unwritten{r.Value}
+		e.value = unencodable{r.Value}
 		return outcome{e, r.From, r.Reads, nil}, nil
 	}
 	e.value = encoding(payload)

@@ -88,11 +88,11 @@ func (l *Larder) waitsLong(c singleflight.Call) {
 	if _, queued := l.queued.Load(k); queued {
 		by, hint = l.holderOf(k)
 	}
-	said := []any{"operation", c.Name, "key", k}
+	attrs := []any{"operation", c.Name, "key", k}
 	if by.Process != 0 {
-		said = append(said, slog.Group("by", "process", by.Process, "machine", by.Machine, "since", by.Since))
+		attrs = append(attrs, slog.Group("by", "process", by.Process, "machine", by.Machine, "since", by.Since))
 	}
-	l.log.Warn("larder: waiting for a computation that takes long: "+hint, said...)
+	l.log.Warn("larder: waiting for a computation that takes long: "+hint, attrs...)
 }
 
 // holderOf returns which other process computes k, and a hint for the user.
@@ -145,8 +145,8 @@ func parent(process int) int {
 	return id
 }
 
-// withinName is the environment variable with the keys for which a process was started.
-const withinName = "LARDER_WITHIN"
+// withinVariable is the environment variable with the keys for which a process was started.
+const withinVariable = "LARDER_WITHIN"
 
 const maxWithin = 1000
 
@@ -171,13 +171,13 @@ func Environ(ctx context.Context) []string {
 	for k := range keys {
 		texts = append(texts, k.String())
 	}
-	return []string{withinName + "=" + strings.Join(texts, ",")}
+	return []string{withinVariable + "=" + strings.Join(texts, ",")}
 }
 
 // inherited returns the keys whose computation started this process.
 func inherited() map[key.Key]bool {
 	keys := map[key.Key]bool{}
-	for text := range strings.SplitSeq(os.Getenv(withinName), ",") {
+	for text := range strings.SplitSeq(os.Getenv(withinVariable), ",") {
 		if k, err := key.ParseKey(text); err == nil {
 			keys[k] = true
 		}

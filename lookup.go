@@ -170,10 +170,10 @@ func (l *Larder) records(ctx context.Context, keys []key.Key) []store.Record {
 }
 
 // changes returns the change count of the store, if it has one: see [store.ChangeCounter].
-func (l *Larder) changes(look bool) (n uint64, tells bool) {
-	s, tells := l.reads.(store.ChangeCounter)
-	if tells {
+func (l *Larder) changes(look bool) (n uint64, ok bool) {
+	s, ok := l.reads.(store.ChangeCounter)
+	if ok {
 		n = s.Changes(look)
 	}
-	return n, tells
+	return n, ok
 }

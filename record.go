@@ -40,7 +40,7 @@ func (c Call[T]) settle(ctx context.Context, l *Larder, k key.Key, v computed[T]
 		s.own, err = c.Value.Decode(c.own(payload, false))
 	}
 	if err != nil {
-		e.value, s.own = unwritten{v.value}, nil
+		e.value, s.own = unencodable{v.value}, nil
 	}
 	e.bytes = int64(len(payload))
 	if doubt := c.doubt(v.notes, at.changed); doubt != nil {

@@ -54,14 +54,14 @@ func (a *auto[K, V]) begin(k K) {
 	}
 }
 
-func (a *auto[K, V]) tell(e *entry[K, V]) {
+func (a *auto[K, V]) addToShadows(e *entry[K, V]) {
 	if a.shadows != nil && a.shadows.watch(e.key) {
 		a.shadows.put(e.key, e.bytes, e.cost)
 	}
 }
 
 func (a *auto[K, V]) insert(e *entry[K, V]) {
-	a.tell(e)
+	a.addToShadows(e)
 	a.policy.insert(e)
 }
 
@@ -93,7 +93,7 @@ func (a *auto[K, V]) victim(incoming *entry[K, V]) *entry[K, V] {
 	} else if !a.shadows.fit(a.entries.size()) {
 		a.start(comings(a.entries))
 	}
-	a.tell(incoming)
+	a.addToShadows(incoming)
 	a.evicted = a.policy.victim(incoming)
 	return a.evicted
 }
@@ -172,7 +172,7 @@ func (a *auto[K, V]) lead() {
 	switch {
 	case a.shadows.rate == 1:
 		f := newFollower(a.entries, a.shadows.holds(a.choice.current))
-		a.shadows.tell(a.choice.current, f.left)
+		a.shadows.setGone(a.choice.current, f.left)
 		a.policy = f
 	case name == "hold" || name == "lifo":
 		a.policy = newFollower(a.entries, func(k K) bool { return a.founders.has(a.hash(k)) })

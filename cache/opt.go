@@ -43,14 +43,14 @@ func ordered[V any](o Options, reads order.Order, from int, held index[int, V]) 
 	if hold {
 		return keepAll[int, V]{}
 	}
-	slack := max(leastSlack, min(mostSlack, reads.Len()/32))
+	slack := max(leastSlack, min(maxSlack, reads.Len()/32))
 	return &belady[V]{order: reads, pos: from - 1, slack: slack, begun: newWindow(slack), weighs: o.Bytes > 0, overdue: sweepEvery}
 }
 
 // Bounds on how far a read may be from its position in the order.
 const (
 	leastSlack = 16
-	mostSlack  = 4096
+	maxSlack   = 4096
 )
 
 // sweepEvery is the least number of reads between two sweeps over all entries.

@@ -36,23 +36,23 @@ func optimal(t testing.TB, size int, o order.Order) *Cache[int, int] {
 	return c
 }
 
-// mostHits returns the greatest number of hits of any choice of evictions and bypasses, by exhaustive search.
-func mostHits(trace []int, size int, held []int) int {
+// maxHits returns the greatest number of hits of any choice of evictions and bypasses, by exhaustive search.
+func maxHits(trace []int, size int, held []int) int {
 	if len(trace) == 0 {
 		return 0
 	}
 	k, rest := trace[0], trace[1:]
 	if slices.Contains(held, k) {
-		return 1 + mostHits(rest, size, held)
+		return 1 + maxHits(rest, size, held)
 	}
-	best := mostHits(rest, size, held) // bypass
+	best := maxHits(rest, size, held) // bypass
 	if len(held) < size {
-		return max(best, mostHits(rest, size, append(slices.Clone(held), k)))
+		return max(best, maxHits(rest, size, append(slices.Clone(held), k)))
 	}
 	for i := range held {
 		next := slices.Clone(held)
 		next[i] = k
-		best = max(best, mostHits(rest, size, next))
+		best = max(best, maxHits(rest, size, next))
 	}
 	return best
 }
@@ -78,7 +78,7 @@ func TestOptIsOptimal(t *testing.T) {
 				c.Put(k, k, 1, 0)
 			}
 		}
-		if want := mostHits(trace, size, nil); got != want {
+		if want := maxHits(trace, size, nil); got != want {
 			t.Fatalf("%d hits, the most is %d", got, want)
 		}
 	})
@@ -254,14 +254,14 @@ func TestOptByBytesOfEqualElements(t *testing.T) {
 	})
 }
 
-// mostSaved returns the most that any choice of evictions and bypasses saves, by exhaustive search.
-func mostSaved(trace []int, costs []time.Duration, sizes []int64, capacity int64, held uint) time.Duration {
+// maxSaved returns the most that any choice of evictions and bypasses saves, by exhaustive search.
+func maxSaved(trace []int, costs []time.Duration, sizes []int64, capacity int64, held uint) time.Duration {
 	if len(trace) == 0 {
 		return 0
 	}
 	k, rest := trace[0], trace[1:]
 	if held&(1<<k) != 0 {
-		return costs[k] + mostSaved(rest, costs, sizes, capacity, held)
+		return costs[k] + maxSaved(rest, costs, sizes, capacity, held)
 	}
 	best := time.Duration(0)
 	for keep := uint(0); keep < 1<<len(sizes); keep++ {
@@ -275,7 +275,7 @@ func mostSaved(trace []int, costs []time.Duration, sizes []int64, capacity int64
 			}
 		}
 		if bytes <= capacity {
-			best = max(best, mostSaved(rest, costs, sizes, capacity, keep))
+			best = max(best, maxSaved(rest, costs, sizes, capacity, keep))
 		}
 	}
 	return best
@@ -300,7 +300,7 @@ func TestOptByCostPerByte(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		best += mostSaved(trace, costs, sizes, capacity, 0)
+		best += maxSaved(trace, costs, sizes, capacity, 0)
 		run := func(name string, c *Cache[int, int]) {
 			for _, k := range trace {
 				if _, ok := c.Get(k); !ok {

@@ -122,8 +122,8 @@ func (s *shadows[K]) holds(i int) func(k K) bool {
 	return func(k K) bool { return entries.get(k) != nil }
 }
 
-// tell sets gone for one shadow and removes it from the others.
-func (s *shadows[K]) tell(i int, gone func(k K)) {
+// setGone sets gone for one shadow and removes it from the others.
+func (s *shadows[K]) setGone(i int, gone func(k K)) {
 	s.all[s.led].gone = nil
 	s.led = i
 	s.all[i].gone = gone

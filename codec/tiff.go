@@ -114,9 +114,9 @@ var imageJCount = regexp.MustCompile(`(?m)^images=(\d+)\r?$`)
 // tifffile write large files so.
 func (p *tiffPage) checkCount(pages int) error {
 	text := p.text(tagDescription)
-	said := imageJCount.FindStringSubmatch(text)
-	if strings.HasPrefix(text, "ImageJ=") && said != nil && said[1] != strconv.Itoa(pages) {
-		return fmt.Errorf("ImageJ declares %s pages, but the file has directories for %d; save with one each", said[1], pages)
+	declared := imageJCount.FindStringSubmatch(text)
+	if strings.HasPrefix(text, "ImageJ=") && declared != nil && declared[1] != strconv.Itoa(pages) {
+		return fmt.Errorf("ImageJ declares %s pages, but the file has directories for %d; save with one each", declared[1], pages)
 	}
 	if strings.HasPrefix(text, `{"shape": [`) && strings.Contains(text, `"truncated": true`) {
 		return errors.New("only the first page has a directory; write with tifffile without truncate")
@@ -173,7 +173,7 @@ func (p *tiffPage) value() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	extra, said := p.extra()
+	extra, declared := p.extra()
 	switch {
 	case p.photometric == whiteIsZero:
 		for i := range data {
@@ -186,12 +186,12 @@ func (p *tiffPage) value() (any, error) {
 	case p.photometric == separated:
 		return a, nil
 	}
-	if extra == 1 && said == associatedAlpha {
+	if extra == 1 && declared == associatedAlpha {
 		if err := straighten(a); err != nil {
 			return nil, err
 		}
 	}
-	if !a.IsImage() || extra > 1 || extra == 1 && said == noAlpha {
+	if !a.IsImage() || extra > 1 || extra == 1 && declared == noAlpha {
 		return a, nil
 	}
 	return a.Image()

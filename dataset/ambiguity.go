@@ -59,7 +59,7 @@ func noting(ctx context.Context, c codec.Codec, b []byte, o Origin) (any, error)
 		}
 	})
 	if n > 0 && err == nil {
-		doubtsOf(ctx).tell(Describe(o), first, n-1)
+		doubtsOf(ctx).warn(Describe(o), first, n-1)
 	}
 	return v, err
 }
@@ -142,7 +142,7 @@ func (d *doubts) logger() *slog.Logger {
 	return d.log
 }
 
-func (d *doubts) tell(name string, first codec.Ambiguity, more int) {
+func (d *doubts) warn(name string, first codec.Ambiguity, more int) {
 	again, last := d.note(name)
 	if again {
 		return

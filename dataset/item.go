@@ -171,7 +171,7 @@ func (it *Item) load(ctx context.Context) (v any, err error) {
 			it.value, it.read = v, true
 		}
 		if it.others != nil {
-			it.tell()
+			it.notify()
 		}
 	}()
 	v, err = read(ctx, it.origin)
@@ -179,8 +179,8 @@ func (it *Item) load(ctx context.Context) (v any, err error) {
 	return v, err
 }
 
-// tell notifies the others that a read has ended. The lock is held.
-func (it *Item) tell() {
+// notify notifies the others that a read has ended. The lock is held.
+func (it *Item) notify() {
 	if it.others.waiting != nil {
 		close(it.others.waiting)
 		it.others.waiting = nil

@@ -4,17 +4,17 @@ package dataset
 // joining branches of one dataset again and again doubles the number of paths each time.
 type join struct {
 	batch int // the largest batch of the parts
-	ways  int // paths to datasets that join nothing, or more than mostWays
+	ways  int // paths to datasets that join nothing, or more than maxWays
 }
 
-// mostWays bounds the number of paths to a dataset for which the order of reads is
+// maxWays bounds the number of paths to a dataset for which the order of reads is
 // determined.
-const mostWays = 1 << 10
+const maxWays = 1 << 10
 
 func joinOf[T any](parts []Dataset[T]) (j join) {
 	for _, p := range parts {
 		j.batch = max(j.batch, BatchOf(p))
-		j.ways = min(j.ways+waysOf(p), mostWays+1)
+		j.ways = min(j.ways+waysOf(p), maxWays+1)
 	}
 	return j
 }

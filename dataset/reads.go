@@ -63,7 +63,7 @@ func (r *reordered[T]) ReadOrder(source Dataset[Sample], o order.Order) (order.O
 
 func (c *cat[T]) ReadOrder(source Dataset[Sample], o order.Order) (order.Order, bool) {
 	samples, ok := any(c).(*cat[Sample])
-	if !ok || c.ways > mostWays {
+	if !ok || c.ways > maxWays {
 		return nil, false
 	}
 	parts, ok := readOrders(samples.parts, source, nil)
@@ -71,7 +71,7 @@ func (c *cat[T]) ReadOrder(source Dataset[Sample], o order.Order) (order.Order, 
 }
 
 func (z *zipped) ReadOrder(source Dataset[Sample], o order.Order) (order.Order, bool) {
-	if z.ways > mostWays {
+	if z.ways > maxWays {
 		return nil, false
 	}
 	parts, ok := readOrders(z.parts, source, o)

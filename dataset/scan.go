@@ -28,14 +28,14 @@ type Scan[T any] struct {
 	Each   func(ctx context.Context, s Sample) (T, error)
 }
 
-// mostScanned is the largest number of samples of a scan: each takes about 40 bytes of
+// maxScanned is the largest number of samples of a scan: each takes about 40 bytes of
 // memory.
-const mostScanned = 1 << 28
+const maxScanned = 1 << 28
 
 // Run returns the value of each sample of ds, in order.
 func (s Scan[T]) Run(ctx context.Context, ds Dataset[Sample]) ([]T, error) {
-	if n := ds.Len(); n > mostScanned {
-		return nil, fmt.Errorf("the operator reads all %d samples together, and at most %d are supported; select fewer, or apply it before a repeat", n, mostScanned)
+	if n := ds.Len(); n > maxScanned {
+		return nil, fmt.Errorf("the operator reads all %d samples together, and at most %d are supported; select fewer, or apply it before a repeat", n, maxScanned)
 	}
 	if s.Stats == nil {
 		s.Stats = new(NodeStats)

@@ -14,8 +14,8 @@ import (
 // error" of the page, and that the page has all functions of the language.
 func TestExpressionsAreAsTheirPageSays(t *testing.T) {
 	page := read(t, "reference/expressions.md")
-	said := regexp.MustCompile("`([^`]+)` is (an error|`([^`]+)`)").FindAllStringSubmatch(page, -1)
-	for _, m := range said {
+	examples := regexp.MustCompile("`([^`]+)` is (an error|`([^`]+)`)").FindAllStringSubmatch(page, -1)
+	for _, m := range examples {
 		formula, want := m[1], m[3]
 		got, err := asJSON(t, formula)
 		if want == "" && err == nil {
@@ -24,8 +24,8 @@ func TestExpressionsAreAsTheirPageSays(t *testing.T) {
 			t.Errorf("%s is %s (%v), and the page says %s", formula, got, err, want)
 		}
 	}
-	if len(said) < 150 {
-		t.Errorf("the page has only %d formulas", len(said))
+	if len(examples) < 150 {
+		t.Errorf("the page has only %d formulas", len(examples))
 	}
 	for _, name := range builtin.Names {
 		if !strings.Contains(page, "`"+name+"`") {

@@ -48,7 +48,7 @@ func (r *run) build(ctx context.Context, s *state) error {
 		}
 		err := r.reading(s, in.Parts, func() error { return s.Component.Write(ctx, env, s.Params, in) })
 		if err == nil && env.Pieces != nil {
-			r.tellCopied(ctx, w, env.Pieces.Copied)
+			r.reportCopied(ctx, w, env.Pieces.Copied)
 		}
 		return err
 	}
@@ -56,7 +56,7 @@ func (r *run) build(ctx context.Context, s *state) error {
 		return err
 	}
 	s.samples = count(s.data)
-	if err := r.sift(ctx, s); err != nil {
+	if err := r.skipFailing(ctx, s); err != nil {
 		return err
 	}
 	if s.Options.Auto && !larder.IsCachedOnly(ctx) {

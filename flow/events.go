@@ -51,8 +51,8 @@ type events struct {
 
 func newEvents(o RunOptions) *events {
 	e := &events{during: o.during, last: map[*state]int64{}, over: map[*state]bool{}, done: map[*state]bool{}}
-	for _, tell := range o.Observers {
-		e.observers = append(e.observers, &observer{tell: tell})
+	for _, deliver := range o.Observers {
+		e.observers = append(e.observers, &observer{deliver: deliver})
 	}
 	return e
 }
@@ -105,11 +105,11 @@ func (e *events) progress() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, s := range e.states {
-		e.tellProgress(s)
+		e.reportProgress(s)
 	}
 }
 
-func (e *events) tellProgress(s *state) {
+func (e *events) reportProgress(s *state) {
 	if done, _ := s.progress(); done != e.last[s] && !e.done[s] {
 		e.last[s] = done
 		e.observe(s.event(NodeProgress))
@@ -126,7 +126,7 @@ func (e *events) ended(s *state) {
 	for _, n := range append(slices.Clone(s.inputs), s) {
 		unread := !slices.ContainsFunc(n.readers, func(r *state) bool { return !e.over[r] })
 		if e.over[n] && unread {
-			e.tellDone(n)
+			e.reportDone(n)
 		}
 	}
 }
@@ -136,12 +136,12 @@ func (e *events) rest() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, s := range e.states {
-		e.tellDone(s)
+		e.reportDone(s)
 	}
 }
 
-func (e *events) tellDone(s *state) {
-	e.tellProgress(s)
+func (e *events) reportDone(s *state) {
+	e.reportProgress(s)
 	if !e.done[s] {
 		e.done[s] = true
 		e.observe(s.event(NodeDone))
@@ -172,6 +172,6 @@ func (r *run) watch() (stop func()) {
 		close(quit)
 		<-done
 		r.events.rest()
-		tellAll(r.events.observers)
+		waitForObservers(r.events.observers)
 	}
 }

@@ -120,9 +120,9 @@ func (r *run) sameManifest(ctx context.Context, m *manifest, sum [16]byte) (stor
 	return was, err == nil && sumOf(was) == sum
 }
 
-// tellCopied makes the manifests and reports of the nodes upstream of a sink repeat
+// reportCopied makes the manifests and reports of the nodes upstream of a sink repeat
 // their old entries for the samples that were not read.
-func (r *run) tellCopied(ctx context.Context, w *writing, copied []component.Copy) {
+func (r *run) reportCopied(ctx context.Context, w *writing, copied []component.Copy) {
 	for _, c := range copied {
 		w.sink.copied += int64(c.Samples)
 	}

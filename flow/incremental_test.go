@@ -468,26 +468,26 @@ func TestPiecesOfCommandsThatChange(t *testing.T) {
 	}
 }
 
-// said names a file, or counts samples.
-type said struct {
+// sayParams names a file, or counts samples.
+type sayParams struct {
 	Path component.Path `param:"path" doc:"a file"`
 }
 
-// saying is a mapper that puts a string into each sample.
-func saying(text string) dataset.Mapper {
+// sayMapper is a mapper that puts a string into each sample.
+func sayMapper(text string) dataset.Mapper {
 	return dataset.MapperFunc(func(_ context.Context, s dataset.Sample) (dataset.Sample, error) {
 		return s.With(dataset.Field{Key: "said", Item: dataset.NewItem("json", text)}), nil
 	})
 }
 
 func init() {
-	component.RegisterMapper("say-file", "Puts the content of a file into each sample, for tests.", func(env *component.Env, p said) (dataset.Mapper, error) {
+	component.RegisterMapper("say-file", "Puts the content of a file into each sample, for tests.", func(env *component.Env, p sayParams) (dataset.Mapper, error) {
 		b, err := os.ReadFile(env.Path(p.Path))
-		return saying(string(b)), err
+		return sayMapper(string(b)), err
 	})
 	component.RegisterOp("say-count", "Puts the number of samples into each, for tests.",
-		func(_ context.Context, _ *component.Env, _ said, in component.Samples) (component.Samples, error) {
-			return dataset.Map(in, saying(fmt.Sprint(in.Len())), dataset.MapOptions{}), nil
+		func(_ context.Context, _ *component.Env, _ sayParams, in component.Samples) (component.Samples, error) {
+			return dataset.Map(in, sayMapper(fmt.Sprint(in.Len())), dataset.MapOptions{}), nil
 		})
 }
 

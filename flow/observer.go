@@ -9,11 +9,11 @@ import (
 // An observer receives events in a goroutine of its own, so that it blocks only
 // itself.
 type observer struct {
-	tell func(Event)
+	deliver func(Event)
 
-	mu      sync.Mutex
-	queue   []Event       // not yet delivered; at most one progress event per node, so it is bounded
-	telling chan struct{} // closed when the queue is delivered; nil if idle
+	mu         sync.Mutex
+	queue      []Event       // not yet delivered; at most one progress event per node, so it is bounded
+	delivering chan struct{} // closed when the queue is delivered; nil if idle
 }
 
 // take queues an event. It replaces a queued progress event of the same node.
@@ -24,15 +24,15 @@ func (o *observer) take(ev Event) {
 		o.queue = slices.DeleteFunc(o.queue, func(q Event) bool { return q.Event == NodeProgress && q.Node == ev.Node })
 	}
 	o.queue = append(o.queue, ev)
-	if o.telling == nil {
-		o.telling = make(chan struct{})
-		go o.tellAll()
+	if o.delivering == nil {
+		o.delivering = make(chan struct{})
+		go o.deliverAll()
 	}
 }
 
-func (o *observer) tellAll() {
+func (o *observer) deliverAll() {
 	for ev, ok := o.next(); ok; ev, ok = o.next() {
-		o.tell(ev)
+		o.deliver(ev)
 	}
 }
 
@@ -40,8 +40,8 @@ func (o *observer) next() (ev Event, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.queue) == 0 {
-		close(o.telling)
-		o.telling = nil
+		close(o.delivering)
+		o.delivering = nil
 		return ev, false
 	}
 	ev = o.queue[0]
@@ -54,15 +54,15 @@ func (o *observer) next() (ev Event, ok bool) {
 func (o *observer) notification() <-chan struct{} {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.telling
+	return o.delivering
 }
 
 // observersPatience is how long a run that has ended waits for its observers.
 const observersPatience = 5 * time.Second
 
-// tellAll waits until observers have received all events, or the time limit
+// waitForObservers waits until observers have received all events, or the time limit
 // ends.
-func tellAll(observers []*observer) {
+func waitForObservers(observers []*observer) {
 	late := time.NewTimer(observersPatience)
 	defer late.Stop()
 	for _, o := range observers {

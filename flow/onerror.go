@@ -137,17 +137,17 @@ func (r *Report) WriteSkips(w io.Writer) error {
 	return nil
 }
 
-// sift computes all samples of a node, and leaves out those that fail.
-func (r *run) sift(ctx context.Context, s *state) error {
+// skipFailing computes all samples of a node, and leaves out those that fail.
+func (r *run) skipFailing(ctx context.Context, s *state) error {
 	o := r.skips(s)
 	if !o.Skip || larder.IsCachedOnly(ctx) {
 		return nil
 	}
 	total := count(s.data)
 	s.stats.Total.Store(total)
-	sieve := &sieve{run: r, state: s, most: o.most(int(total))}
+	filter := &failureFilter{run: r, state: s, most: o.most(int(total))}
 	for i, part := range s.data.Parts {
-		bad, err := sieve.part(ctx, s.place(s.data.Names, i), part)
+		bad, err := filter.part(ctx, s.place(s.data.Names, i), part)
 		if err != nil {
 			return err
 		}
@@ -176,8 +176,8 @@ func (r *run) sift(ctx context.Context, s *state) error {
 	return nil
 }
 
-// A sieve computes samples and records failures.
-type sieve struct {
+// A failureFilter computes samples and records failures.
+type failureFilter struct {
 	run   *run
 	state *state
 	most  int
@@ -187,7 +187,7 @@ type sieve struct {
 
 // part returns the positions of the samples of one dataset that cannot be
 // computed, in order.
-func (v *sieve) part(ctx context.Context, place string, part component.Samples) (bad []int, err error) {
+func (v *failureFilter) part(ctx context.Context, place string, part component.Samples) (bad []int, err error) {
 	from := len(v.state.skipped)
 	ranges := dataset.RangesOf(part)
 	err = v.run.pool(v.state.Node).AtLeast(dataset.BatchOf(part)).Ranges(ctx, part.Len(), func(ctx context.Context, i, j int) (int, error) {
@@ -214,7 +214,7 @@ func (v *sieve) part(ctx context.Context, place string, part component.Samples) 
 	return bad, err
 }
 
-func (v *sieve) make(ctx context.Context, s dataset.Sample) error {
+func (v *failureFilter) make(ctx context.Context, s dataset.Sample) error {
 	for _, e := range s.Executions() {
 		if err := e.Make(ctx); err != nil {
 			return err
@@ -233,7 +233,7 @@ func (v *sieve) make(ctx context.Context, s dataset.Sample) error {
 
 // skip records a skipped sample. It returns err if the sample is not its cause,
 // or if too many were skipped.
-func (v *sieve) skip(ctx context.Context, place string, i int, err error) error {
+func (v *failureFilter) skip(ctx context.Context, place string, i int, err error) error {
 	if ctx.Err() != nil || errors.Is(err, dataset.ErrChanged) || errors.Is(err, context.Canceled) {
 		return err
 	}

@@ -31,7 +31,7 @@ func (r *run) lookAhead(ctx context.Context) error {
 	}()
 	known := map[string]bool{}
 	for i, s := range ahead.states {
-		known[s.Name] = !slices.ContainsFunc(s.From, func(in Input) bool { return !known[in.Node] }) && ahead.lay(ctx, r.states[i], s)
+		known[s.Name] = !slices.ContainsFunc(s.From, func(in Input) bool { return !known[in.Node] }) && ahead.buildWithoutComputing(ctx, r.states[i], s)
 		if !known[s.Name] || !sinks[r.states[i]] {
 			continue
 		}
@@ -56,9 +56,9 @@ func (r *run) looksAhead() map[*state]bool {
 	return sinks
 }
 
-// lay builds the output of a node without computing samples. It reports whether
-// it succeeded; the run gets the error again.
-func (r *run) lay(ctx context.Context, of, s *state) bool {
+// buildWithoutComputing builds the output of a node. It reports whether it succeeded; the
+// run gets the error again.
+func (r *run) buildWithoutComputing(ctx context.Context, of, s *state) bool {
 	in, err := r.input(s)
 	if err != nil || s.Component.ScansFor(s.Params) {
 		return false

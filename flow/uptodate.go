@@ -108,7 +108,7 @@ func (r *run) leaveUnchanged(ctx context.Context) {
 	}
 	for _, w := range r.writings {
 		if w.found != nil {
-			w.tell()
+			w.reportReused()
 		}
 	}
 }
@@ -153,9 +153,9 @@ func (r *run) pinned(ctx context.Context, w *writing) []bool {
 	return w.intact
 }
 
-// tell makes the nodes report the results that are still valid and were not
+// reportReused makes the nodes report the results that are still valid and were not
 // read.
-func (w *writing) tell() {
+func (w *writing) reportReused() {
 	nodes := make(map[string]*state, len(w.nodes))
 	for _, s := range w.nodes {
 		nodes[s.Name] = s

@@ -37,14 +37,14 @@ func (w *writer) path(n *Node, p component.Path) string {
 	if p == "" || p == component.StandardInput || urlpath.Is(string(p)) {
 		return string(p)
 	}
-	dir, said := n.dir(w.flow), string(p)
-	if !filepath.IsAbs(said) && dir != w.flow.Dir && !isPlaced(n) {
-		said = w.fromHere(filepath.Join(dir, said))
+	dir, written := n.dir(w.flow), string(p)
+	if !filepath.IsAbs(written) && dir != w.flow.Dir && !isPlaced(n) {
+		written = w.fromHere(filepath.Join(dir, written))
 	}
 	if w.data {
-		return filepath.Clean(said)
+		return filepath.Clean(written)
 	}
-	return said
+	return written
 }
 
 // fromHere returns a path relative to the flow's directory, if possible.

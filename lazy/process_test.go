@@ -124,8 +124,8 @@ func TestKilledOwnerIsTakenOver(t *testing.T) {
 		t.Fatalf("the owner said %q, %v", line, err)
 	}
 	waiting := start(t, "stuck", dir)
-	var said strings.Builder
-	waiting.Stdout = &said
+	var output strings.Builder
+	waiting.Stdout = &output
 	if err := waiting.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestKilledOwnerIsTakenOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = owner.Wait() // it was killed
-	if err := waiting.Wait(); err != nil || said.String() != "value 42\n" {
-		t.Errorf("the one that took over said %q, %v", said.String(), err)
+	if err := waiting.Wait(); err != nil || output.String() != "value 42\n" {
+		t.Errorf("the one that took over said %q, %v", output.String(), err)
 	}
 }

@@ -80,7 +80,7 @@ func (p *Plan) checkLengths() error {
 		i := p.pick.At(pos)
 		n := p.lengths[i]
 		switch {
-		case n < 0 || n > mostPosition-total:
+		case n < 0 || n > maxPosition-total:
 			return fmt.Errorf("%s has length %d", p.describe(i), n)
 		case most > 0 && n > most:
 			return fmt.Errorf("%s has length %d, and %s has room for %d; raise that, or leave the sample out", p.describe(i), n, what, most)

@@ -40,11 +40,11 @@ func TestCachesKnowWhatIsRead(t *testing.T) {
 			read(t, l, loader.ReadOptions{Epochs: epochs, Ahead: 2})
 			return made.Load()
 		}
-		reported, untold := misses(true), misses(false)
-		t.Logf("%v: %d of %d reads missed, %d untold", kind, reported, n*epochs, untold)
+		reported, unreported := misses(true), misses(false)
+		t.Logf("%v: %d of %d reads missed, %d unreported", kind, reported, n*epochs, unreported)
 		least := int64(n + (epochs-1)*(n-space)) // of a shuffle
-		if kind == loader.Shuffled && (reported < least || reported > least+least/20) || reported > untold*9/10 {
-			t.Errorf("%v: %d reads missed, and %d that were not told", kind, reported, untold)
+		if kind == loader.Shuffled && (reported < least || reported > least+least/20) || reported > unreported*9/10 {
+			t.Errorf("%v: %d reads missed, and %d that were not reported", kind, reported, unreported)
 		}
 	}
 }

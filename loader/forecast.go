@@ -35,8 +35,8 @@ type forecast struct {
 	reads, hits int64 // counters of the cache before the epoch
 }
 
-// mostForecast bounds the reads that a forecast simulates.
-const mostForecast = 1 << 20
+// maxForecast bounds the reads that a forecast simulates.
+const maxForecast = 1 << 20
 
 // Hits returns the hits of the loader's caches in the epoch that began last,
 // and in the one before.
@@ -73,7 +73,7 @@ func (f *forecasts) begin(epoch uint64, reads map[int]order.Order, from, n int, 
 	for k, cached := range slices.Concat(caches, watched) {
 		c := &forecast{Hits: Hits{Cache: k, Node: cached.Node(), Epoch: epoch, Predicted: -1}, cache: cached}
 		c.reads, c.hits = c.cache.Counts()
-		if o := reads[k]; o != nil && n <= mostForecast && n > 0 {
+		if o := reads[k]; o != nil && n <= maxForecast && n > 0 {
 			if hits, ok := c.cache.PredictHits(o, from, n); ok {
 				c.Predicted = float64(hits) / float64(n)
 			}

@@ -209,8 +209,8 @@ func (l *Loader) foretell(s State, e edition) {
 	}
 }
 
-// mostBegun bounds the outstanding reads at the start of an epoch.
-const mostBegun = 4096
+// maxBegun bounds the outstanding reads at the start of an epoch.
+const maxBegun = 4096
 
 // reads returns the order of reads to the end of the epoch after a state. The
 // first begun reads of it precede the state, and some of them may still be in
@@ -231,7 +231,7 @@ func (l *Loader) reads(s State) (o order.Order, begun int, ok bool) {
 		rest, _ := l.plan.Reads(s, 1)
 		past = order.Then(order.Affine{Step: 1, N: past.Len() - rest.Len()}, past)
 	}
-	begun = min(mostBegun, past.Len())
+	begun = min(maxBegun, past.Len())
 	past = order.Then(order.Affine{Start: past.Len() - begun, Step: 1, N: begun}, past)
 	both := order.Concat(past, o)
 	if order.OncePerPass(o) {

@@ -64,7 +64,7 @@ func (j *job) read(ctx context.Context) error {
 	if err := j.loader.pool.AtLeast(j.loader.batch).Ranges(ctx, j.own, j.load); err != nil {
 		return err
 	}
-	if err := j.sift(ctx); err != nil {
+	if err := j.dropUnreadable(ctx); err != nil {
 		return err
 	}
 	return j.layOut()
@@ -176,9 +176,9 @@ func (j *job) fill(ctx context.Context, i int) {
 	}
 }
 
-// sift removes the samples that could not be read, or returns the first error
+// dropUnreadable removes the samples that could not be read, or returns the first error
 // that must not be skipped.
-func (j *job) sift(ctx context.Context) error {
+func (j *job) dropUnreadable(ctx context.Context) error {
 	l, retained, places := j.loader, 0, make([]int, j.own)
 	for i, err := range j.errs {
 		number := j.numbers[i]
@@ -272,9 +272,9 @@ func (j *job) layOut() error {
 // lengths refuses packed samples whose length differs from that in the plan.
 func (j *job) lengths(c *column) error {
 	for i := range c.cells {
-		shape, said := c.cells[i].shape, j.loader.plan.lengths
-		if n := j.content.Samples[i]; len(shape) > 0 && len(said) > n && shape[0] != said[n] {
-			return fmt.Errorf("%s has %d tokens, and its length was said to be %d", j.describe(i), shape[0], said[n])
+		shape, planned := c.cells[i].shape, j.loader.plan.lengths
+		if n := j.content.Samples[i]; len(shape) > 0 && len(planned) > n && shape[0] != planned[n] {
+			return fmt.Errorf("%s has %d tokens, and its length was said to be %d", j.describe(i), shape[0], planned[n])
 		}
 	}
 	return nil

@@ -138,7 +138,7 @@ func (p *Plan) take() error {
 	next, known := 0, true
 	for k, part := range p.Parts {
 		switch {
-		case part.Len < 0 || part.Len > mostPosition-next:
+		case part.Len < 0 || part.Len > maxPosition-next:
 			return fmt.Errorf("part %d (%s) has %d samples", k, part.Name, part.Len)
 		case part.Lengths != nil && len(part.Lengths) != part.Len:
 			return fmt.Errorf("part %d (%s) has %d samples and %d lengths", k, part.Name, part.Len, len(part.Lengths))
@@ -181,7 +181,7 @@ func (p *Plan) checkOrder() error {
 	switch {
 	case p.Order < Sequential || p.Order > Mixed:
 		return fmt.Errorf("there is no order %v", p.Order)
-	case p.Draws < 0 || p.Draws > mostPosition:
+	case p.Draws < 0 || p.Draws > maxPosition:
 		return fmt.Errorf("cannot draw %d samples", p.Draws)
 	case p.Draws != 0 && (p.Order == Sequential || p.Order == Shuffled):
 		return fmt.Errorf("an epoch of order %v has each sample once; leave out the number of draws", p.Order)

@@ -344,7 +344,7 @@ func TestStateText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []State{{}, p.Start(), {Plan: p.print, Seed: 1<<64 - 1, Epoch: 1<<64 - 1, Position: mostPosition - 1}} {
+	for _, s := range []State{{}, p.Start(), {Plan: p.print, Seed: 1<<64 - 1, Epoch: 1<<64 - 1, Position: maxPosition - 1}} {
 		if n := len(s.String()); n > 64 {
 			t.Errorf("%s has %d bytes", s, n)
 		}

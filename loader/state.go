@@ -29,8 +29,8 @@ type State struct {
 // stateVersion is the first character of a state as text.
 const stateVersion = "1"
 
-// mostPosition exceeds all positions.
-const mostPosition = math.MaxInt >> 1
+// maxPosition exceeds all positions.
+const maxPosition = math.MaxInt >> 1
 
 // String returns the state as text: version, plan, seed, epoch and position,
 // separated by dots, the numbers in base 36.
@@ -69,7 +69,7 @@ func ParseState(text string) (s State, err error) {
 		}
 	}
 	s.Position = int(position)
-	if position >= mostPosition {
+	if position >= maxPosition {
 		return wrong("the position is too large")
 	}
 	return s, nil

@@ -239,7 +239,7 @@ func (e *execution) run(ctx context.Context, samples []dataset.Sample) (outs []d
 		return nil, err
 	}
 	for i, s := range samples {
-		if err := e.lay(ctx, s, desks[i].in); err != nil {
+		if err := e.writeInputs(ctx, s, desks[i].in); err != nil {
 			return nil, err
 		}
 		if err := os.Mkdir(desks[i].out, 0o700); err != nil {
@@ -271,8 +271,8 @@ func (e *execution) unchanged(ctx context.Context) error {
 	return nil
 }
 
-// lay writes the input items of the command.
-func (e *execution) lay(ctx context.Context, s dataset.Sample, dir string) error {
+// writeInputs writes the input items of the command.
+func (e *execution) writeInputs(ctx context.Context, s dataset.Sample, dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
@@ -316,7 +316,7 @@ func (e *execution) start(ctx context.Context, dir string, variables []string, n
 		return fmt.Errorf("logs: %w", err)
 	}
 	defer func() { err = errors.Join(err, log.close()) }()
-	cmd.Stderr = &said{&stderr, log}
+	cmd.Stderr = &stderrWriter{&stderr, log}
 	err = runGroup(cmd)
 	if bounded.Err() != nil || errors.Is(err, exec.ErrWaitDelay) {
 		endUsers(dir + string(filepath.Separator))
@@ -333,11 +333,11 @@ func (e *execution) start(ctx context.Context, dir string, variables []string, n
 	if err == nil {
 		return nil
 	}
-	said := ""
+	output := ""
 	if errors.As(err, new(*exec.ExitError)) { // otherwise it did not run
-		said = stderr.String()
+		output = stderr.String()
 	}
-	return fmt.Errorf("command %s: %w%s", e.shown(), e.whyFailed(err), said)
+	return fmt.Errorf("command %s: %w%s", e.shown(), e.whyFailed(err), output)
 }
 
 func ofEach(n int) string {

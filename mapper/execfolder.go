@@ -142,7 +142,7 @@ func Sweep() error {
 		return nil // then there is nothing to remove
 	}
 	var errs []error
-	end := time.Now().Add(mostPause)
+	end := time.Now().Add(maxPause)
 	for _, e := range entries {
 		if !e.IsDir() || !strings.HasPrefix(e.Name(), dirPrefix) || len(e.Name()) <= len(dirPrefix)+nonceLen {
 			continue
@@ -180,7 +180,7 @@ func usersOf(dir string) string {
 // A program that is killed while it starts a command leaves a child that holds all its
 // locks until it has become the command, and then ends. Sweep waits for such a child,
 // but not if the PID is in use.
-const mostPause = 500 * time.Millisecond
+const maxPause = 500 * time.Millisecond
 
 var pause = func() { <-time.After(time.Millisecond) } // tests replace it
 

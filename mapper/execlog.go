@@ -15,8 +15,8 @@ import (
 	"github.com/larder-data/larder/internal/proc/process"
 )
 
-// mostLogged bounds the log of one command's stderr, in bytes.
-const mostLogged = 16 << 20
+// maxLogged bounds the log of one command's stderr, in bytes.
+const maxLogged = 16 << 20
 
 // A sampleLog is the file of a command's stderr for one sample, or for a batch, with a
 // name for each of its samples. It gets its names when the command has ended, and
@@ -65,18 +65,18 @@ func openLog(ctx context.Context, in logDir) (*sampleLog, error) {
 	for i, p := range at {
 		paths[i] = filepath.Join(in.dir, fmt.Sprintf("%06d.log", p.Index))
 	}
-	return &sampleLog{f, paths, mostLogged}, f.Chmod(in.mode)
+	return &sampleLog{f, paths, maxLogged}, f.Chmod(in.mode)
 }
 
-// said receives a command's stderr. It keeps the end for errors, and all for the log.
-type said struct {
+// stderrWriter receives a command's stderr. It keeps the end for errors, and all for the log.
+type stderrWriter struct {
 	end *process.Tail
 	all *sampleLog
 }
 
 // Write calls concrete types, because the code identity of a transform cannot follow an
 // interface.
-func (s *said) Write(b []byte) (int, error) {
+func (s *stderrWriter) Write(b []byte) (int, error) {
 	_, _ = s.end.Write(b) // which cannot fail
 	return s.all.Write(b)
 }
@@ -88,7 +88,7 @@ func (l *sampleLog) Write(b []byte) (int, error) {
 	}
 	n := min(len(b), l.left)
 	if l.left -= n; l.left == 0 {
-		_, err := fmt.Fprintf(l.file, "%s\n(truncated after %d MiB)\n", b[:n], mostLogged>>20)
+		_, err := fmt.Fprintf(l.file, "%s\n(truncated after %d MiB)\n", b[:n], maxLogged>>20)
 		return len(b), err
 	}
 	_, err := l.file.Write(b[:n])
@@ -101,7 +101,7 @@ func (l *sampleLog) close() error {
 		return nil
 	}
 	err := l.file.Close()
-	if l.left == mostLogged {
+	if l.left == maxLogged {
 		for _, path := range l.paths {
 			if rerr := os.Remove(path); !errors.Is(rerr, os.ErrNotExist) {
 				err = errors.Join(err, rerr)
@@ -132,7 +132,7 @@ func copyFile(from, to string) error {
 	if err != nil {
 		return err
 	}
-	b, err := os.ReadFile(from) // at most mostLogged bytes and a line
+	b, err := os.ReadFile(from) // at most maxLogged bytes and a line
 	if err != nil {
 		return err
 	}

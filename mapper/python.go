@@ -201,11 +201,11 @@ func (c *calls) ask(ctx context.Context, m *message) (outs []dataset.Sample, fai
 	if limit/time.Duration(n) != c.limit { // overflow
 		limit = 0
 	}
-	said := replies{n, pyfunction.Reply{Function: c.function, Into: slices.Clone(c.into), Most: c.most}}
+	expected := replies{n, pyfunction.Reply{Function: c.function, Into: slices.Clone(c.into), Most: c.most}}
 	task := &python.Task{
 		Bytes: m.bytes, Fill: m.fill, Limit: limit, Environ: larder.Environ(ctx), Most: int64(n) * (int64(c.most) + pyfunction.ErrorBytes),
 		Answer: func(answer []byte) (err error) {
-			outs, failed, err = said.read(answer)
+			outs, failed, err = expected.read(answer)
 			return err
 		},
 	}

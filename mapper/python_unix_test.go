@@ -469,8 +469,8 @@ def endless(values):
 	if !strings.Contains(failed[0], "was given 1 samples and returned a list of 0 for out") {
 		t.Error(failed)
 	}
-	for function, said := range map[string]string{"f:unordered": "returned a set", "f:endless": "was given 1 samples and yielded more"} {
-		if _, failed = p.all(mapper.Python{Function: function, Batch: 8}, texts(3)...); len(failed) != 3 || !strings.Contains(failed[0], said) {
+	for function, message := range map[string]string{"f:unordered": "returned a set", "f:endless": "was given 1 samples and yielded more"} {
+		if _, failed = p.all(mapper.Python{Function: function, Batch: 8}, texts(3)...); len(failed) != 3 || !strings.Contains(failed[0], message) {
 			t.Errorf("%s: %v", function, failed)
 		}
 	}

@@ -40,10 +40,10 @@ func Slow(t testing.TB, after time.Duration) {
 // The limits.
 const (
 	Tries    = tries
-	MostWait = mostWait
+	MostWait = maxWait
 	Fewest   = fewest
 	Dear     = dear
-	Saved    = mostSaved
+	Saved    = maxSaved
 	Quiet    = quietTime
 )
 

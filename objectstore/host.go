@@ -18,9 +18,9 @@ const (
 	nearly        = 95  // percent of reads answered in two thirds of the waiting time
 	leastPatience = 10 * time.Millisecond
 	dear          = 20          // reads that allow one more request
-	mostSaved     = 8           // most such requests in a row
+	maxSaved      = 8           // most such requests in a row
 	quietTime     = time.Minute // since the host was overloaded
-	mostHosts     = 1000        // hosts remembered
+	maxHosts      = 1000        // hosts remembered
 )
 
 // A host records how fast a host answers, and how many requests it may get.
@@ -44,7 +44,7 @@ func hostOf(u *url.URL) *host {
 	defer hostsMu.Unlock()
 	h := hosts[name]
 	if h == nil {
-		if len(hosts) >= mostHosts {
+		if len(hosts) >= maxHosts {
 			clear(hosts) // they are soon recorded again
 		}
 		h = &host{}
@@ -57,7 +57,7 @@ func hostOf(u *url.URL) *host {
 func (h *host) patience() (time.Duration, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.credit = min(h.credit+1, dear*mostSaved)
+	h.credit = min(h.credit+1, dear*maxSaved)
 	if AskOnce.Load() || len(h.took) < fewest || h.isBusy() {
 		return 0, false
 	}

@@ -170,8 +170,8 @@ func List(ctx context.Context, dir string) (all []string, err error) {
 			if err != nil {
 				return err
 			}
-			if all = append(all, f.String()); len(all) > mostFiles {
-				return fmt.Errorf("the directory has more than %d files", mostFiles)
+			if all = append(all, f.String()); len(all) > maxFiles {
+				return fmt.Errorf("the directory has more than %d files", maxFiles)
 			}
 		}
 		return nil
@@ -180,8 +180,8 @@ func List(ctx context.Context, dir string) (all []string, err error) {
 	return all, named(Name(dir), err)
 }
 
-// mostFiles bounds the number of files in a directory.
-const mostFiles = 1_000_000
+// maxFiles bounds the number of files in a directory.
+const maxFiles = 1_000_000
 
 // An Error adds the name of a file to an error.
 type Error struct {

@@ -107,7 +107,7 @@ func Put(ctx context.Context, path string, c Content, was *Version) error {
 		return err
 	}
 	w := &putting{Content: c, to: p, url: u, was: was}
-	if parts, ok := p.(PartPutter); ok && c.Size > mostAtOnce {
+	if parts, ok := p.(PartPutter); ok && c.Size > maxAtOnce {
 		err = w.inParts(ctx, parts)
 	} else {
 		err = w.surely(ctx, func(ctx context.Context) error {
@@ -153,10 +153,10 @@ func clashed(err error) error {
 
 // Sizes of parts.
 const (
-	mostAtOnce = 64 << 20 // bytes in one request, if parts are possible
-	partBytes  = 16 << 20 // at least, except the last
-	mostParts  = 10_000   // the limit of S3
-	atOnce     = 4        // parts sent concurrently
+	maxAtOnce = 64 << 20 // bytes in one request, if parts are possible
+	partBytes = 16 << 20 // at least, except the last
+	maxParts  = 10_000   // the limit of S3
+	atOnce    = 4        // parts sent concurrently
 )
 
 // A putting is a file that is being written.
@@ -217,7 +217,7 @@ func (w *putting) inParts(ctx context.Context, to PartPutter) error {
 
 // send sends all parts, and returns their number.
 func (w *putting) send(ctx context.Context, parts Parts) (n int, err error) {
-	size := max(partBytes, (w.Size+mostParts-1)/mostParts)
+	size := max(partBytes, (w.Size+maxParts-1)/maxParts)
 	g, during := errgroup.WithContext(ctx)
 	g.SetLimit(atOnce)
 	for at := int64(0); at < w.Size && during.Err() == nil; at += size {

@@ -11,7 +11,7 @@ import (
 const (
 	tries     = 6 // without progress
 	firstWait = 200 * time.Millisecond
-	mostWait  = 20 * time.Second // even if the server asks for more
+	maxWait   = 20 * time.Second // even if the server asks for more
 	// progressBytes must arrive before the tries count from zero again, so that a server
 	// that always breaks off cannot block a caller forever.
 	progressBytes = 64 << 10
@@ -65,9 +65,9 @@ func wait(ctx context.Context, n int, err error) error {
 // together.
 func delay(n int, asked time.Duration) time.Duration {
 	if asked > 0 {
-		return min(asked, mostWait)
+		return min(asked, maxWait)
 	}
-	return rand.N(min(firstWait<<n, mostWait)) + 1
+	return rand.N(min(firstWait<<n, maxWait)) + 1
 }
 
 // A triedError is the error of an operation that failed at every try.

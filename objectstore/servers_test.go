@@ -37,8 +37,8 @@ func freeAddress(t *testing.T) (host, port string) {
 func serve(t *testing.T, address string, command ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func serve(t *testing.T, address string, command ...string) {
 		}
 		select {
 		case <-ended:
-			t.Fatalf("%s ended: %s", command[0], &said)
+			t.Fatalf("%s ended: %s", command[0], &output)
 		case <-tick.C:
 		}
 	}

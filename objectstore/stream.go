@@ -22,7 +22,7 @@ func (f *File) Stream(ctx context.Context) *Stream { return &Stream{ctx: ctx, of
 
 const (
 	leastAhead = 16 << 10
-	mostAhead  = 64 << 20
+	maxAhead   = 64 << 20
 	// skipBytes is the largest gap that is discarded rather than skipped by a new request:
 	// a good connection delivers it in the time of a request.
 	skipBytes = 1 << 20
@@ -61,7 +61,7 @@ func (s *Stream) to(at, n int64) error {
 	if s.ahead *= 4; !near {
 		s.ahead = leastAhead
 	}
-	s.ahead = min(max(s.ahead, n), max(mostAhead, n))
+	s.ahead = min(max(s.ahead, n), max(maxAhead, n))
 	if s.of.Whole { // a request costs all bytes before the offset
 		s.ahead = s.of.Size
 	}

@@ -9,34 +9,34 @@ import (
 
 // Bounds on the tasks of a pool that have released their slots.
 const (
-	mostAway      = 64       // about as many connections as the services' own tools open
-	mostAwayBytes = 64 << 20 // more than most networks transfer during one request
+	maxParked      = 64       // about as many connections as the services' own tools open
+	maxParkedBytes = 64 << 20 // more than most networks transfer during one request
 )
 
 // Blocking releases the slot of ctx while its task waits for bytes from another machine,
 // until the returned function is called. The pass continues with further elements,
-// until 64 tasks of a pool are away or wait for 64 MiB together. A task that is in a
+// until 64 tasks of a pool wait, or they wait for 64 MiB together. A task that is in a
 // pass within a slot keeps the slot.
 //
 // A task takes its slot back without waiting, because tasks with slots may wait for its
 // data. So more tasks than slots may run until the next ones finish.
-func Blocking(ctx context.Context, bytes int64) (back func()) {
-	t, _ := ctx.Value(within{}).(*turn)
-	if t == nil || !t.leave(bytes) {
+func Blocking(ctx context.Context, bytes int64) (resume func()) {
+	t, _ := ctx.Value(within{}).(*slotLease)
+	if t == nil || !t.park(bytes) {
 		return func() {}
 	}
-	return t.back
+	return t.unpark
 }
 
 // slots are those of a pool, or of one pass of a nil Pool.
 type slots struct {
 	free *semaphore.Weighted
 
-	mu       sync.Mutex
-	away     int   // tasks that released their slots
-	bytes    int64 // bytes that these wait for
-	retained int   // slots kept back for tasks beyond the bounds
-	owed     int   // slots taken back while none was free
+	mu            sync.Mutex
+	parked        int   // tasks that released their slots
+	bytes         int64 // bytes that these wait for
+	retained      int   // slots kept back for tasks beyond the bounds
+	overcommitted int   // slots taken back while none was free
 }
 
 func newSlots(n int) *slots { return &slots{free: semaphore.NewWeighted(int64(n))} }
@@ -45,14 +45,14 @@ func newSlots(n int) *slots { return &slots{free: semaphore.NewWeighted(int64(n)
 // context holds the slot until end is called. With nil slots it is ctx.
 //
 // Tasks with slots may wait for the bytes of the task that waits here.
-func (s *slots) begin(ctx context.Context, c *crew) (inner context.Context, end func(), err error) {
+func (s *slots) begin(ctx context.Context, c *workerGroup) (inner context.Context, end func(), err error) {
 	if s == nil {
 		return ctx, func() {}, context.Cause(ctx)
 	}
 	if err := s.take(ctx); err != nil {
 		return nil, nil, err
 	}
-	t := &turn{slots: s, crew: c}
+	t := &slotLease{slots: s, workers: c}
 	return context.WithValue(ctx, within{}, t), t.end, nil
 }
 
@@ -78,149 +78,149 @@ func (s *slots) give() {
 
 // release releases a slot. The caller holds the lock.
 func (s *slots) release() {
-	if s.owed > 0 {
-		s.owed--
+	if s.overcommitted > 0 {
+		s.overcommitted--
 		return
 	}
 	s.free.Release(1)
 }
 
-func (s *slots) leave(bytes int64) {
+func (s *slots) park(bytes int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.away, s.bytes = s.away+1, s.bytes+bytes
-	if s.away > mostAway || s.away > 1 && s.bytes > mostAwayBytes {
+	s.parked, s.bytes = s.parked+1, s.bytes+bytes
+	if s.parked > maxParked || s.parked > 1 && s.bytes > maxParkedBytes {
 		s.retained++
 		return
 	}
 	s.release()
 }
 
-// come takes a slot back immediately: a free one, or the next that is released.
-func (s *slots) come(bytes int64) {
+// unpark takes a slot back immediately: a free one, or the next that is released.
+func (s *slots) unpark(bytes int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.away, s.bytes = s.away-1, s.bytes-bytes
+	s.parked, s.bytes = s.parked-1, s.bytes-bytes
 	switch {
 	case s.retained > 0:
 		s.retained--
 	case !s.free.TryAcquire(1):
-		s.owed++
+		s.overcommitted++
 	}
 }
 
-// A turn is the use of a slot. Its work may outlive it, if other tasks wait for that
+// A slotLease is the use of a slot. Its work may outlive it, if other tasks wait for that
 // work, too.
-type turn struct {
-	slots *slots
-	crew  *crew // nil if no worker replaces this one
+type slotLease struct {
+	slots   *slots
+	workers *workerGroup // nil if no worker replaces this one
 
-	mu          sync.Mutex
-	gone, ended bool
-	bytes       int64 // bytes that it waits for
+	mu            sync.Mutex
+	parked, ended bool
+	bytes         int64 // bytes that it waits for
 }
 
-// leave reports whether the slot was released.
-func (t *turn) leave(bytes int64) bool {
+// park reports whether the slot was released.
+func (t *slotLease) park(bytes int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.gone || t.ended {
+	if t.parked || t.ended {
 		return false
 	}
-	t.gone, t.bytes = true, bytes
-	t.slots.leave(bytes)
-	t.crew.left()
+	t.parked, t.bytes = true, bytes
+	t.slots.park(bytes)
+	t.workers.workerParked()
 	return true
 }
 
-func (t *turn) back() {
+func (t *slotLease) unpark() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.gone {
-		t.come()
+	if t.parked {
+		t.resume()
 	}
 }
 
-// come takes a slot back. The caller holds the lock.
-func (t *turn) come() {
-	t.gone = false
-	t.slots.come(t.bytes)
-	t.crew.came()
+// resume takes a slot back. The caller holds the lock.
+func (t *slotLease) resume() {
+	t.parked = false
+	t.slots.unpark(t.bytes)
+	t.workers.workerResumed()
 }
 
-func (t *turn) end() {
+func (t *slotLease) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.gone {
-		t.come()
+	if t.parked {
+		t.resume()
 	}
 	t.ended = true
 	t.slots.give()
 }
 
-// A crew is the workers of a pass: one for each slot, and one for each task that is
-// away.
-type crew struct {
+// A workerGroup is the workers of a pass: one for each slot, and one for each task that
+// released its slot.
+type workerGroup struct {
 	workers int
 
-	mu         sync.Mutex // also guards the work, so that no worker ends while another leaves work to it
-	changed    sync.Cond  // due or live changed
-	live, away int
-	due        int // live workers that are not started yet
-	broken     bool
+	mu           sync.Mutex // also guards the work, so that no worker ends while another leaves work to it
+	changed      sync.Cond  // unstarted or live changed
+	live, parked int
+	unstarted    int // live workers that are not started yet
+	broken       bool
 }
 
 // run starts workers for n elements and waits until the last has ended. It also starts
-// the workers that replace those that are away: a goroutine inherits the labels of the
+// the workers that replace those that wait: a goroutine inherits the labels of the
 // one that starts it, which say what it works for (package internal/proc/singleflight).
-func (c *crew) run(n int, start func()) {
+func (c *workerGroup) run(n int, start func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.changed.L = &c.mu
 	c.live = min(c.workers, n)
-	c.due = c.live
+	c.unstarted = c.live
 	for c.live > 0 {
-		for ; c.due > 0; c.due-- {
+		for ; c.unstarted > 0; c.unstarted-- {
 			start()
 		}
 		c.changed.Wait()
 	}
 }
 
-// left requests another worker, because one is away.
-func (c *crew) left() {
+// workerParked requests another worker in place of one that waits in [Blocking].
+func (c *workerGroup) workerParked() {
 	if c == nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.away++
-	if c.live < c.workers+c.away {
+	c.parked++
+	if c.live < c.workers+c.parked {
 		c.live++
-		c.due++
+		c.unstarted++
 		c.changed.Signal()
 	}
 }
 
-func (c *crew) came() {
+func (c *workerGroup) workerResumed() {
 	if c == nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.away--
+	c.parked--
 }
 
 // work runs do on what take returns, until there is nothing to do or there are too many
 // workers. It always records the end of the worker.
-func (c *crew) work(take func() (span, bool), do func(span) error) (err error) {
+func (c *workerGroup) work(take func() (span, bool), do func(span) error) (err error) {
 	noted := false
 	defer func() {
 		if !noted {
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			c.broken = c.broken || err == nil // nothing was returned: do ended its goroutine
-			c.less()
+			c.removeWorker()
 		}
 	}()
 	for {
@@ -236,20 +236,20 @@ func (c *crew) work(take func() (span, bool), do func(span) error) (err error) {
 
 // next returns the next work of a worker. It returns false, and counts the worker out,
 // if there is none.
-func (c *crew) next(take func() (span, bool)) (t span, ok bool) {
+func (c *workerGroup) next(take func() (span, bool)) (t span, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.live <= c.workers+c.away {
+	if c.live <= c.workers+c.parked {
 		if t, ok = take(); ok {
 			return t, true
 		}
 	}
-	c.less()
+	c.removeWorker()
 	return t, false
 }
 
-// less counts a worker out. The caller holds the lock.
-func (c *crew) less() {
+// removeWorker counts a worker out. The caller holds the lock.
+func (c *workerGroup) removeWorker() {
 	c.live--
 	c.changed.Signal()
 }

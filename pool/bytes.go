@@ -84,5 +84,5 @@ func shareOf(ctx context.Context) *share {
 	return s
 }
 
-// mostBytes limits each request, so that sums do not overflow.
-const mostBytes = math.MaxInt64 >> 20
+// maxBytes limits each request, so that sums do not overflow.
+const maxBytes = math.MaxInt64 >> 20

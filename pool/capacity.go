@@ -40,7 +40,7 @@ func (r *capacity) inUse() int64 {
 
 // take waits until a share may have more bytes.
 func (r *capacity) take(ctx context.Context, s *share, bytes int64) error {
-	q := &request{s, min(bytes, mostBytes), make(chan struct{})}
+	q := &request{s, min(bytes, maxBytes), make(chan struct{})}
 	r.ask(q)
 	select {
 	case <-q.granted:

@@ -27,7 +27,7 @@ func (p *Pool) Ranges(ctx context.Context, n int, do func(ctx context.Context, f
 func (p *Pool) pass(ctx context.Context, left *spans, do func(ctx context.Context, from, to int) (done int, err error)) error {
 	g, ctx := errgroup.WithContext(ctx)
 	ctx, slots := p.passes(ctx)
-	all := &crew{workers: p.Workers()}
+	all := &workerGroup{workers: p.Workers()}
 	take := func() (span, bool) { return left.take(left.n) }
 	work := func(t span) error {
 		inner, end, err := slots.begin(ctx, all)

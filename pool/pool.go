@@ -73,7 +73,7 @@ func (p *Pool) AtLeast(elements int) *Pool {
 }
 
 func (p *Pool) spansOf(n int) spans {
-	s := spans{n: n, least: 1, limit: stretchMost}
+	s := spans{n: n, least: 1, limit: maxStretch}
 	if p != nil {
 		s.least = max(1, p.least)
 	}
@@ -119,14 +119,14 @@ func (p *Pool) inside(ctx context.Context) context.Context {
 	if ctx.Value(within{}) != nil {
 		return ctx
 	}
-	return context.WithValue(p.Context(ctx), within{}, (*turn)(nil))
+	return context.WithValue(p.Context(ctx), within{}, (*slotLease)(nil))
 }
 
 // passes returns the context of a pass and its slots. There are none if ctx has a slot,
 // which all workers of the pass share.
 func (p *Pool) passes(ctx context.Context) (context.Context, *slots) {
 	if ctx.Value(within{}) != nil {
-		return context.WithValue(ctx, within{}, (*turn)(nil)), nil
+		return context.WithValue(ctx, within{}, (*slotLease)(nil)), nil
 	}
 	ctx = p.Context(ctx)
 	if p == nil || p.slots == nil {

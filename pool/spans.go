@@ -6,7 +6,7 @@ import "time"
 // the cost of passing, looking up and storing them.
 const (
 	stretchTime = 4 * time.Millisecond
-	stretchMost = 512 // elements
+	maxStretch  = 512 // elements
 )
 
 // Patience is how long a worker continues with its elements before it gives back the

@@ -8,7 +8,7 @@ import (
 // TestOneLongWaitChangesLittle checks that a worker that was delayed gives back the rest of its elements and halves the
 // number taken. If every element takes long, workers soon take one at a time.
 func TestOneLongWaitChangesLittle(t *testing.T) {
-	s := spans{n: 1 << 20, limit: stretchMost}
+	s := spans{n: 1 << 20, limit: maxStretch}
 	next := func() span {
 		at, ok := s.take(s.n)
 		if !ok {
@@ -20,16 +20,16 @@ func TestOneLongWaitChangesLittle(t *testing.T) {
 		at := next()
 		s.settle(at, at.to-at.from, false, time.Duration(at.to-at.from)*time.Microsecond)
 	}
-	if s.most() != stretchMost {
+	if s.most() != maxStretch {
 		t.Fatalf("of quick elements %d are taken at once", s.most())
 	}
 	at := next()
 	s.settle(at, 10, false, time.Second)
-	if s.most() != stretchMost/2 {
+	if s.most() != maxStretch/2 {
 		t.Errorf("after one wait %d are taken at once, want half as many as before", s.most())
 	}
-	if back := next(); back.from != at.from+10 || back.to-back.from != stretchMost/2 {
-		t.Errorf("of what was given back %v is taken, want %d from %d on", back, stretchMost/2, at.from+10)
+	if back := next(); back.from != at.from+10 || back.to-back.from != maxStretch/2 {
+		t.Errorf("of what was given back %v is taken, want %d from %d on", back, maxStretch/2, at.from+10)
 	}
 	for range 9 {
 		at := next()

@@ -34,7 +34,7 @@ func Stream[T any](ctx context.Context, p *Pool, n int, make func(ctx context.Co
 		inner, slots := p.passes(ctx)
 		s.workers = p.Workers()
 		take := func() (span, bool) { return s.claim(inner) }
-		worker := func() { _ = s.work(take, func(t span) error { return s.turn(inner, slots, t) }) } // ctx passes the error to the consumer
+		worker := func() { _ = s.work(take, func(t span) error { return s.computeSpan(inner, slots, t) }) } // ctx passes the error to the consumer
 		wait.Go(func() { s.run(n, func() { wait.Go(worker) }) })
 		for s.at < s.n {
 			t, ok := s.take(ctx)
@@ -59,9 +59,9 @@ var errStreamEnded = errors.New("pool: the consumer of the stream has left")
 
 // stream is the state that workers and consumer share.
 type stream[T any] struct {
-	crew // its lock guards the fields below
-	n    int
-	make func(ctx context.Context, from, to int) ([]T, error)
+	workerGroup // its lock guards the fields below
+	n           int
+	make        func(ctx context.Context, from, to int) ([]T, error)
 
 	news  *sync.Cond         // a field below changed, or the context has ended
 	at    int                // next element of the consumer
@@ -110,9 +110,9 @@ func (s *stream[T]) claim(ctx context.Context) (t span, ok bool) {
 // errEnded is the error of a pass in which an element ended its goroutine.
 var errEnded = errors.New("pool: an element ended the goroutine that made it")
 
-// turn computes elements in a slot.
-func (s *stream[T]) turn(ctx context.Context, slots *slots, t span) error {
-	inner, end, err := slots.begin(ctx, &s.crew)
+// computeSpan computes elements in a slot.
+func (s *stream[T]) computeSpan(ctx context.Context, slots *slots, t span) error {
+	inner, end, err := slots.begin(ctx, &s.workerGroup)
 	if err != nil {
 		return err
 	}

@@ -39,11 +39,11 @@ type batchCursor[T any] struct {
 	of *batchNode[T]
 }
 
-// mostAtOnce bounds the memory allocated before there are elements for it.
-const mostAtOnce = 1 << 10
+// maxAtOnce bounds the memory allocated before there are elements for it.
+const maxAtOnce = 1 << 10
 
 func (c *batchCursor[T]) next(ctx context.Context) ([]T, error) {
-	batch := make([]T, 0, min(c.of.n, mostAtOnce))
+	batch := make([]T, 0, min(c.of.n, maxAtOnce))
 	for len(batch) < c.of.n {
 		v, err := c.input.next(ctx)
 		if errors.Is(err, io.EOF) && len(batch) > 0 && !c.of.drop {

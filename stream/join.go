@@ -150,7 +150,7 @@ func (j *joiner[A, B, K]) keep(v B) error {
 	}
 	j.waiting[k] = waiting[B]{v, j.b.n}
 	j.ages = append(j.ages, aged[K]{k, j.b.n})
-	if len(j.ages) > 2*j.of.Buffer+mostAtOnce {
+	if len(j.ages) > 2*j.of.Buffer+maxAtOnce {
 		j.tidy()
 	}
 	return nil

@@ -54,15 +54,15 @@ func param(name string, value any) string { return fmt.Sprintf("%s=%v", name, va
 const (
 	printSum  = 6  // checksum bytes for the whole
 	printLine = 2  // checksum bytes for an operator
-	mostLines = 16 // operators with a checksum
+	maxLines  = 16 // operators with a checksum
 )
 
 // print returns the form of a shape in states: a checksum of the whole, and a short one
 // for each of the first operators, to report which of them differs.
 func (s *shape) print() string {
 	sum := sha256.Sum256([]byte(strings.Join(s.lines, "\n")))
-	b := append(make([]byte, 0, printSum+printLine*mostLines), sum[:printSum]...)
-	for _, l := range s.lines[:min(len(s.lines), mostLines)] {
+	b := append(make([]byte, 0, printSum+printLine*maxLines), sum[:printSum]...)
+	for _, l := range s.lines[:min(len(s.lines), maxLines)] {
 		sum := sha256.Sum256([]byte(l))
 		b = append(b, sum[:printLine]...)
 	}

@@ -90,15 +90,15 @@ func marksOf(b []byte) *marks { return &marks{b: slices.Clone(b), any: len(b) > 
 
 var errMarks = errors.New("its positions are not understood")
 
-// mostNumber is greater than any position, so that sums do not overflow.
-const mostNumber = 1 << 60
+// maxNumber is greater than any position, so that sums do not overflow.
+const maxNumber = 1 << 60
 
 func (m *marks) number() uint64 {
 	if !m.any || m.err != nil {
 		return 0
 	}
 	n, at := binary.Uvarint(m.b)
-	if at <= 0 || n > mostNumber {
+	if at <= 0 || n > maxNumber {
 		m.err = errMarks
 		return 0
 	}

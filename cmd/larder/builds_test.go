@@ -124,17 +124,17 @@ func runAll(t *testing.T, program, dir, cache string) map[string]int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var said struct {
+	var stats struct {
 		Nodes []struct {
 			Name, Kind string
 			Computed   int
 		}
 	}
-	if err := json.Unmarshal(b, &said); err != nil {
+	if err := json.Unmarshal(b, &stats); err != nil {
 		t.Fatal(err)
 	}
 	computed := map[string]int{}
-	for _, n := range said.Nodes {
+	for _, n := range stats.Nodes {
 		if n.Kind == "map" {
 			computed[n.Name] = n.Computed
 		}

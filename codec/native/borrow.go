@@ -13,8 +13,8 @@ import (
 // use at a time, and the garbage collector frees them.
 var lendable = sync.Pool{New: func() any { return new([]byte) }}
 
-// mostBorrowed is the size from which on memory is not reused.
-const mostBorrowed = 32 << 20
+// maxBorrowed is the size from which on memory is not reused.
+const maxBorrowed = 32 << 20
 
 // borrow reads into reused memory.
 func (t turbo) borrow(b []byte, config image.Config, by int) (image.Image, func(), bool) {
@@ -39,7 +39,7 @@ func (t turbo) borrow(b []byte, config image.Config, by int) (image.Image, func(
 }
 
 func giveBack(buf *[]byte) {
-	if len(*buf) <= mostBorrowed {
+	if len(*buf) <= maxBorrowed {
 		lendable.Put(buf)
 	}
 }

@@ -104,8 +104,8 @@ func (t turbo) into(b []byte, config image.Config, by int, memory func(n int) []
 	return img, int32(r) == 0
 }
 
-// turboMost is the longest side that libjpeg writes.
-const turboMost = 65500
+// turboMaxSide is the longest side that libjpeg writes.
+const turboMaxSide = 65500
 
 // write writes grey and colour, with the tables and chroma subsampling of image/jpeg.
 func (t turbo) write(img image.Image, quality int) ([]byte, bool) {
@@ -118,7 +118,7 @@ func (t turbo) write(img image.Image, quality int) ([]byte, bool) {
 	case *image.RGBA:
 		pix, stride, pixel, chroma = img.Pix, img.Stride, turboRGBA, turboQuarter
 	}
-	if pix == nil || size.X <= 0 || size.Y <= 0 || max(size.X, size.Y) > turboMost {
+	if pix == nil || size.X <= 0 || size.Y <= 0 || max(size.X, size.Y) > turboMaxSide {
 		return nil, false
 	}
 	r, _, _ := purego.SyscallN(t.capacity, uintptr(size.X), uintptr(size.Y), uintptr(chroma))

@@ -15,7 +15,7 @@ import (
 func cacheTooSmall(g *graph) (all []Warning) {
 	for _, n := range g.Nodes {
 		size := cacheSize(n)
-		if size == 0 || holdsOn(n.Options.Cache.Policy) {
+		if size == 0 || !thrashesOnCycles(n.Options.Cache.Policy) {
 			continue
 		}
 		if need, what := g.together(n); need > size {
@@ -36,9 +36,10 @@ func cacheSize(n *flow.Node) int {
 	return n.Options.Cache.Size
 }
 
-// holdsOn reports whether a policy retains a part of a cyclic sequence.
-func holdsOn(policy string) bool {
-	return !slices.Contains([]string{"lru", "fifo", "cost", "sieve", "s3-fifo"}, policy)
+// thrashesOnCycles reports whether a policy has no hits in a cyclic sequence of more
+// samples than fit.
+func thrashesOnCycles(policy string) bool {
+	return slices.Contains([]string{"lru", "fifo", "cost", "sieve", "s3-fifo"}, policy)
 }
 
 // together returns the most samples of a node that one reader reads one after

@@ -73,12 +73,12 @@ type Options struct {
 func Check(ctx context.Context, f *flow.Flow, o Options) []Warning {
 	g := newGraph(ctx, f, o)
 	var all []Warning
-	said := map[Warning]bool{}
+	seen := map[Warning]bool{}
 	for _, r := range Rules() {
 		for _, w := range r.check(g) {
 			w.Rule = r.Name
-			if !said[w] { // variants of a sweep are one node of the file
-				said[w], all = true, append(all, w)
+			if !seen[w] { // variants of a sweep are one node of the file
+				seen[w], all = true, append(all, w)
 			}
 		}
 	}

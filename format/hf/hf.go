@@ -194,16 +194,16 @@ func features(dir string) (map[string]string, error) {
 	return kinds, nil
 }
 
-// mostBytes bounds the files that describe a directory.
-const mostBytes = 64 << 20
+// maxBytes bounds the files that describe a directory.
+const maxBytes = 64 << 20
 
 func read(path string, to any) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() || info.Size() > mostBytes {
-		return fmt.Errorf("%s is not a file, or exceeds %d bytes", path, mostBytes)
+	if !info.Mode().IsRegular() || info.Size() > maxBytes {
+		return fmt.Errorf("%s is not a file, or exceeds %d bytes", path, maxBytes)
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -227,8 +227,8 @@ func (s Source) stored(name string, v any) (*dataset.Item, error) {
 	if !ok {
 		return nil, fmt.Errorf("only the path %q is stored; save the dataset with the file contents", path)
 	}
-	ext, said := s.Formats[name]
-	if !said {
+	ext, given := s.Formats[name]
+	if !given {
 		ext = extension(b, path)
 	}
 	return dataset.NewBytes(ext, b), nil

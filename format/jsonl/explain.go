@@ -13,15 +13,15 @@ var invalidCharacter = regexp.MustCompile(`^invalid character ('.+') (.*)$`)
 
 // explain returns an error for a line that is not JSON.
 func explain(text []byte, err *json.SyntaxError) error {
-	said := err.Error()
-	if strings.HasPrefix(said, "unexpected end") {
+	message := err.Error()
+	if strings.HasPrefix(message, "unexpected end") {
 		const one = "the line ends inside a value"
 		if first := bytes.TrimLeft(text, blanks); len(first) > 0 && (first[0] == '[' || first[0] == '{') {
 			return errors.New(one + "; write each value on one line (jq -c ., or jq -c '.[]' for a list)")
 		}
 		return errors.New(one)
 	}
-	m := invalidCharacter.FindStringSubmatch(said)
+	m := invalidCharacter.FindStringSubmatch(message)
 	switch {
 	case m == nil:
 		return errors.New("not JSON")

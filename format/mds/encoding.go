@@ -28,7 +28,7 @@ func decode(formats columns.Formats, column, encoding string, b []byte) (*datase
 	case "json":
 		return formats.Item(column, string(b), true)
 	case "jpeg", "png":
-		if ext, said := formats[column]; said {
+		if ext, ok := formats[column]; ok {
 			name = ext
 		}
 		return dataset.NewBytes(name, b), nil

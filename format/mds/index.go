@@ -29,8 +29,8 @@ type fileInfo struct {
 	Bytes    int64
 }
 
-// mostIndex bounds index.json.
-const mostIndex = 256 << 20
+// maxIndex bounds index.json.
+const maxIndex = 256 << 20
 
 func readIndex(path string) ([]shard, error) {
 	info, err := os.Stat(path)
@@ -40,8 +40,8 @@ func readIndex(path string) ([]shard, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > mostIndex {
-		return nil, fmt.Errorf("%s is not a file, or exceeds %d bytes", path, mostIndex)
+	if !info.Mode().IsRegular() || info.Size() > maxIndex {
+		return nil, fmt.Errorf("%s is not a file, or exceeds %d bytes", path, maxIndex)
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -65,14 +65,14 @@ func readIndex(path string) ([]shard, error) {
 	return index.Shards, nil
 }
 
-// mostSamples bounds the samples of a shard, whose offsets have 32 bits.
-const mostSamples = 1 << 30
+// maxSamples bounds the samples of a shard, whose offsets have 32 bits.
+const maxSamples = 1 << 30
 
 func (s *shard) valid() error {
 	switch {
 	case s.Version != 2 || s.Format != "mds":
 		return fmt.Errorf("format %q, version %d is not supported; expected mds, version 2", s.Format, s.Version)
-	case s.Samples < 0 || s.Samples > mostSamples || s.Raw.Bytes < 0:
+	case s.Samples < 0 || s.Samples > maxSamples || s.Raw.Bytes < 0:
 		return errors.New("damaged")
 	case len(s.Names) != len(s.Encodings) || len(s.Names) != len(s.Sizes):
 		return errors.New("the numbers of names, encodings and sizes differ")

@@ -75,8 +75,8 @@ func (s Source) Open(ctx context.Context, path string) (component.Samples, error
 			return nil, fmt.Errorf("%s has %d rows but %s has %d; give arrays of equal length", columns[0].path, columns[0].shape[0], c.path, c.shape[0])
 		case k > 0 && c.name == columns[k-1].name:
 			return nil, fmt.Errorf("%s and %s both map to item %s; rename one", columns[k-1].path, c.path, c.name)
-		case c.size > mostUnpacked():
-			return nil, fmt.Errorf("%s: a row of %d bytes exceeds %d; raise --max-unpacked", c.path, c.size, mostUnpacked())
+		case c.size > maxUnpacked():
+			return nil, fmt.Errorf("%s: a row of %d bytes exceeds %d; raise --max-unpacked", c.path, c.size, maxUnpacked())
 		}
 	}
 	return dataset.Func(columns[0].shape[0], func(_ context.Context, i int) (dataset.Sample, error) {
@@ -89,8 +89,8 @@ func (s Source) Open(ctx context.Context, path string) (component.Samples, error
 	}), nil
 }
 
-// mostUnpacked returns the largest size in bytes of a row, or of a .npz file.
-func mostUnpacked() int64 {
+// maxUnpacked returns the largest size in bytes of a row, or of a .npz file.
+func maxUnpacked() int64 {
 	if n := codec.MaxUnpacked.Load(); n > 0 {
 		return n
 	}
@@ -139,8 +139,8 @@ func directory(path string) (columns []*column, err error) {
 
 // archive decompresses a .npz file.
 func archive(path string, size int64) (columns []*column, err error) {
-	if size > mostUnpacked() {
-		return nil, fmt.Errorf("%s has %d bytes, above --max-unpacked (%d); save the arrays as .npy", path, size, mostUnpacked())
+	if size > maxUnpacked() {
+		return nil, fmt.Errorf("%s has %d bytes, above --max-unpacked (%d); save the arrays as .npy", path, size, maxUnpacked())
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -226,8 +226,8 @@ func readColumn(path string, f *os.File) (*column, error) {
 // rearrange reads an array whose rows are not contiguous in the file, because its first
 // index varies fastest (Fortran order).
 func (c *column) rearrange(size int64) error {
-	if size > mostUnpacked() {
-		return fmt.Errorf("%s: a Fortran-order array of %d bytes exceeds --max-unpacked (%d); save numpy.ascontiguousarray of it", c.path, size, mostUnpacked())
+	if size > maxUnpacked() {
+		return fmt.Errorf("%s: a Fortran-order array of %d bytes exceeds --max-unpacked (%d); save numpy.ascontiguousarray of it", c.path, size, maxUnpacked())
 	}
 	b := make([]byte, size)
 	if _, err := io.ReadFull(io.NewSectionReader(c.file, 0, size), b); err != nil {

@@ -23,9 +23,9 @@ const (
 	chunkBytes = 1 << 20
 	// seenFor is how long the result of a check is used.
 	seenFor = time.Second
-	// mostMapped bounds the mapped bytes of all columns, because the system counts their
+	// maxMapped bounds the mapped bytes of all columns, because the system counts their
 	// resident pages as memory of the program.
-	mostMapped = 4 << 30
+	maxMapped = 4 << 30
 )
 
 // mapped is the number of mapped bytes.

@@ -12,10 +12,10 @@ import (
 // of its pages are in memory. It does not for files that other users own and only they
 // may write.
 func viewOf(f *os.File, bytes int64) *view {
-	if bytes == 0 || bytes > min(mostMapped, math.MaxInt/8) || !tells(f) {
+	if bytes == 0 || bytes > min(maxMapped, math.MaxInt/8) || !reportsResidency(f) {
 		return nil
 	}
-	if mapped.Add(bytes) <= mostMapped {
+	if mapped.Add(bytes) <= maxMapped {
 		if data, err := unix.Mmap(int(f.Fd()), 0, int(bytes), unix.PROT_READ, unix.MAP_SHARED); err == nil {
 			return newView(data)
 		}
@@ -24,8 +24,8 @@ func viewOf(f *os.File, bytes int64) *view {
 	return nil
 }
 
-// tells reports whether the system reports which pages of a file are in memory.
-func tells(f *os.File) bool {
+// reportsResidency reports whether the system reports which pages of a file are in memory.
+func reportsResidency(f *os.File) bool {
 	var s unix.Stat_t
 	if unix.Fstat(int(f.Fd()), &s) != nil {
 		return false

@@ -104,9 +104,9 @@ func TestMappingsAreBounded(t *testing.T) {
 	if col.view == nil {
 		t.Skip("files are not mapped on this system")
 	}
-	mapped.Add(mostMapped)
+	mapped.Add(maxMapped)
 	other, err := openColumn(path)
-	mapped.Add(-mostMapped)
+	mapped.Add(-maxMapped)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,14 +63,14 @@ type strip struct {
 
 const (
 	leastHeader = 512
-	mostHeader  = 16 << 20 // its statistics may contain values
+	maxHeader   = 16 << 20 // its statistics may contain values
 )
 
 // strip reads the headers of the pages of a chunk.
 func (f *file) strip(ctx context.Context, g, leaf int) (*strip, error) {
 	c, s := f.footer.groups[g].chunks[leaf], &strip{}
 	rows, values := 0, int64(0)
-	said := true // how many rows each page has
+	known := true // how many rows each page has
 	for at, end := c.at, c.at+c.size; at < end && values < c.values; {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -92,14 +92,14 @@ func (f *file) strip(ctx context.Context, g, leaf int) (*strip, error) {
 				p.rows = p.values
 			}
 			s.pages, s.rows = append(s.pages, p), append(s.rows, rows)
-			said = said && p.rows >= 0
+			known = known && p.rows >= 0
 			rows, values = rows+p.rows, values+int64(p.values)
 		}
 	}
 	if values != c.values {
 		return nil, fmt.Errorf("the pages have %d values, expected %d: the file is damaged", values, c.values)
 	}
-	if !said {
+	if !known {
 		s.rows = nil
 	} else if int64(rows) != f.footer.groups[g].rows {
 		return nil, fmt.Errorf("the pages have %d rows but the row group %d: the file is damaged", rows, f.footer.groups[g].rows)
@@ -115,7 +115,7 @@ func (f *file) header(ctx context.Context, at, end int64) (page, int, error) {
 			return page{}, 0, err
 		}
 		p, n, err := readHeader(b)
-		if !errors.Is(err, errShort) || size >= end-at || size >= mostHeader {
+		if !errors.Is(err, errShort) || size >= end-at || size >= maxHeader {
 			if err != nil {
 				err = fmt.Errorf("byte %d: the header of a page: %w", at, err)
 			}

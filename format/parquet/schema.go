@@ -209,7 +209,7 @@ type treeBuilder struct {
 }
 
 func (b *treeBuilder) next(above *node) (*node, error) {
-	if len(b.rest) == 0 || b.depth > mostDepth {
+	if len(b.rest) == 0 || b.depth > maxDepth {
 		return nil, errors.New("the schema is damaged")
 	}
 	e := b.rest[0]

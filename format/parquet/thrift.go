@@ -37,8 +37,8 @@ var (
 	errMessage = errors.New("damaged")
 )
 
-// mostDepth bounds the nesting of structs and lists.
-const mostDepth = 64
+// maxDepth bounds the nesting of structs and lists.
+const maxDepth = 64
 
 func (m *message) fail(err error) {
 	if m.err == nil {
@@ -125,7 +125,7 @@ func (m *message) binary(kind byte) []byte {
 
 // fields calls f for each field of a struct; f reads or skips it.
 func (m *message) fields(kind byte, f func(id int, kind byte)) {
-	if kind != kindStruct || m.depth >= mostDepth {
+	if kind != kindStruct || m.depth >= maxDepth {
 		m.fail(errMessage)
 		return
 	}
@@ -147,7 +147,7 @@ func (m *message) fields(kind byte, f func(id int, kind byte)) {
 
 // list calls f for each element of a list; f reads or skips it.
 func (m *message) list(kind byte, f func(kind byte)) {
-	if kind != kindList && kind != kindSet || m.depth >= mostDepth {
+	if kind != kindList && kind != kindSet || m.depth >= maxDepth {
 		m.fail(errMessage)
 		return
 	}

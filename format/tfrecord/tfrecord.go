@@ -131,7 +131,7 @@ func exampleOf(b []byte) ([]feature, error) {
 // single one; one bytes value unchanged; several to a list of strings, which must be
 // UTF-8.
 func (s Source) item(f feature) (*dataset.Item, error) {
-	ext, said := s.Formats[f.name]
+	ext, given := s.Formats[f.name]
 	switch f.kind {
 	case ofInts:
 		return arrayItem(f.ints)
@@ -139,7 +139,7 @@ func (s Source) item(f feature) (*dataset.Item, error) {
 		return arrayItem(f.floats)
 	case ofBytes:
 		if len(f.texts) == 1 {
-			if !said {
+			if !given {
 				ext = "bin"
 			}
 			return dataset.NewBytes(ext, f.texts[0]), nil

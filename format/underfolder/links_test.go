@@ -108,12 +108,12 @@ func TestOneFileGoesWhereItWasLookedAt(t *testing.T) {
 	for name, another := range map[string]bool{"the directory": false, "another directory": true} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "out")
-			said, samples := "old", 2
+			content, samples := "old", 2
 			if another {
 				samples = 1 // a file compared while the directory moves would be written, too
 			}
 			ds := dataset.Func(samples, func(_ context.Context, i int) (dataset.Sample, error) {
-				if i < samples-1 || said == "old" {
+				if i < samples-1 || content == "old" {
 					return dataset.NewSample(text("a", "old", false)), nil
 				}
 				if another {
@@ -121,13 +121,13 @@ func TestOneFileGoesWhereItWasLookedAt(t *testing.T) {
 						return dataset.Sample{}, err
 					}
 				}
-				return dataset.NewSample(text("a", said, false)), nil
+				return dataset.NewSample(text("a", content, false)), nil
 			})
 			if _, err := write(t, path, output.Replace, component.One(ds)); err != nil {
 				t.Fatal(err)
 			}
 			dir, before := fileInfo(t, path), files(t, path)
-			said = "new"
+			content = "new"
 			_, err := write(t, path, output.Replace, component.One(ds))
 			if another {
 				if err == nil || !strings.Contains(err.Error(), path) || !maps.Equal(before, files(t, path)) || !maps.Equal(before, files(t, path+"-moved")) {

@@ -80,7 +80,7 @@ func follow(ctx context.Context, from io.ReaderAt, size int64, headers int, link
 	}
 	for _, l := range links {
 		place := hard[clean(l.name)]
-		for to, n := l.to, 0; place == nil && n < mostLinks; n++ {
+		for to, n := l.to, 0; place == nil && n < maxLinks; n++ {
 			place, to = wanted[to], aliases[to]
 		}
 		if place == nil {
@@ -91,5 +91,5 @@ func follow(ctx context.Context, from io.ReaderAt, size int64, headers int, link
 	return nil
 }
 
-// mostLinks bounds the length of a chain of links.
-const mostLinks = 40
+// maxLinks bounds the length of a chain of links.
+const maxLinks = 40

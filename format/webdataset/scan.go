@@ -151,7 +151,7 @@ type cursor struct {
 
 const (
 	leastAhead = 4 << 10
-	mostAhead  = 256 << 10
+	maxAhead   = 256 << 10
 )
 
 // Read implements io.Reader.
@@ -171,7 +171,7 @@ func (c *cursor) Read(b []byte) (int, error) {
 
 // fill reads at the current offset: more for sequential reads, and little after a jump.
 func (c *cursor) fill() error {
-	if c.ahead = min(2*c.ahead, mostAhead); c.at != c.start+int64(len(c.buffer)) {
+	if c.ahead = min(2*c.ahead, maxAhead); c.at != c.start+int64(len(c.buffer)) {
 		c.ahead = leastAhead
 	}
 	c.ahead = max(c.ahead, leastAhead)

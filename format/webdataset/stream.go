@@ -50,7 +50,7 @@ func wholeSamples() func(name string) error {
 		if seen[hash] {
 			return fmt.Errorf("members of sample %s are not adjacent; read the archive without stream", display.Name(key))
 		}
-		if len(seen) >= mostSeen {
+		if len(seen) >= maxSeen {
 			clear(seen)
 		}
 		seen[hash], last = true, key
@@ -58,8 +58,8 @@ func wholeSamples() func(name string) error {
 	}
 }
 
-// mostSeen bounds the memory of that function.
-const mostSeen = 1 << 22
+// maxSeen bounds the memory of that function.
+const maxSeen = 1 << 22
 
 // sampleOf returns the sample of consecutive members.
 func sampleOf(r run) (dataset.Sample, error) {

@@ -21,8 +21,8 @@ type directory struct {
 	counted  uint64 // entries are counted modulo that; 0 means exactly
 }
 
-// mostDirectory bounds a directory: ten million members with names of usual length.
-const mostDirectory = 1 << 30
+// maxDirectory bounds a directory: ten million members with names of usual length.
+const maxDirectory = 1 << 30
 
 const (
 	endBytes     = 22
@@ -64,8 +64,8 @@ func findDirectory(from io.ReaderAt, size int64) (d directory, err error) {
 	switch {
 	case d.at < 0 || d.size < 0 || d.at > where || d.size != where-d.at:
 		return d, errPlace
-	case d.size > mostDirectory:
-		return d, fmt.Errorf("the central directory of %d bytes exceeds %d; split the archive", d.size, mostDirectory)
+	case d.size > maxDirectory:
+		return d, fmt.Errorf("the central directory of %d bytes exceeds %d; split the archive", d.size, maxDirectory)
 	}
 	return d, nil
 }

@@ -49,7 +49,7 @@ func TestFar(t *testing.T) {
 	if got, err := read(); err != nil || got != want {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
-	for fault, said := range map[objectstoretest.Fault]string{
+	for fault, message := range map[objectstoretest.Fault]string{
 		{Flip: 5000}:                     "damaged: the checksum",
 		{Status: http.StatusForbidden}:   "403 forbidden",
 		{Status: http.StatusNotFound}:    "the file changed",
@@ -58,7 +58,7 @@ func TestFar(t *testing.T) {
 		{Range: "bytes of another kind"}: "unknown format",
 	} {
 		s.Fail(func(int, *http.Request) objectstoretest.Fault { return fault })
-		if got, err := read(); err == nil || !strings.Contains(err.Error(), said) || fault.Flip == 0 && strings.Contains(err.Error(), "damaged") {
+		if got, err := read(); err == nil || !strings.Contains(err.Error(), message) || fault.Flip == 0 && strings.Contains(err.Error(), "damaged") {
 			t.Errorf("%+v: %d bytes, %v", fault, len(got), err)
 		}
 	}

@@ -98,8 +98,8 @@ const (
 	deflate = 8
 	zstd    = 93
 
-	mostByDeflate = 1032    // a length of 258 with two bits
-	mostByZstd    = 1 << 15 // a block of 128 KiB with four bytes
+	maxByDeflate = 1032    // a length of 258 with two bits
+	maxByZstd    = 1 << 15 // a block of 128 KiB with four bytes
 )
 
 // methods are the names of unsupported methods.
@@ -130,9 +130,9 @@ func (e *entry) check() error {
 	switch e.method {
 	case stored:
 	case deflate:
-		most = mostByDeflate
+		most = maxByDeflate
 	case zstd:
-		most = mostByZstd
+		most = maxByZstd
 	default:
 		return fmt.Errorf("compression %s is not supported; create the archive with deflate or zstd", cmp.Or(methods[e.method], fmt.Sprintf("method %d", e.method)))
 	}

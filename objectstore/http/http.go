@@ -62,7 +62,7 @@ func (d *driver) Stat(ctx context.Context, u *url.URL) (v objectstore.Version, e
 				return v, err
 			}
 		}
-		if v.Size > mostWhole {
+		if v.Size > maxWhole {
 			return v, tooLarge(v.Size)
 		}
 	default:
@@ -76,17 +76,17 @@ func (d *driver) Stat(ctx context.Context, u *url.URL) (v objectstore.Version, e
 
 var errSize = errors.New("the server does not say how large the file is; have it say that, or copy the file to this machine")
 
-// mostCounted bounds files that are read to find their size.
-const mostCounted = 16 << 20
+// maxCounted bounds files that are read to find their size.
+const maxCounted = 16 << 20
 
 // counted returns the size of a file that is sent whole without a length.
 func counted(body io.Reader) (int64, error) {
-	n, err := io.Copy(io.Discard, io.LimitReader(body, mostCounted+1))
+	n, err := io.Copy(io.Discard, io.LimitReader(body, maxCounted+1))
 	if err != nil {
 		return 0, &objectstore.RetryableError{Err: fmt.Errorf("the connection broke off: %w", err)}
 	}
-	if n > mostCounted {
-		return 0, fmt.Errorf("%w (it sends it as a whole, and more than the %d bytes that are counted)", errSize, mostCounted)
+	if n > maxCounted {
+		return 0, fmt.Errorf("%w (it sends it as a whole, and more than the %d bytes that are counted)", errSize, maxCounted)
 	}
 	return n, nil
 }
@@ -97,12 +97,12 @@ func isEmpty(text string) bool {
 	return strings.EqualFold(unit, "bytes") && strings.TrimSpace(text) == "*/0"
 }
 
-// mostWhole bounds files of servers without ranges: each read of a part also reads all
+// maxWhole bounds files of servers without ranges: each read of a part also reads all
 // bytes before it.
-const mostWhole = 64 << 20
+const maxWhole = 64 << 20
 
 func tooLarge(size int64) error {
-	return fmt.Errorf("the server reads no parts of files (it does not know Range), and this one has %d bytes, more than the %d that are read as a whole; use a server that does, or copy the file to this machine", size, mostWhole)
+	return fmt.Errorf("the server reads no parts of files (it does not know Range), and this one has %d bytes, more than the %d that are read as a whole; use a server that does, or copy the file to this machine", size, maxWhole)
 }
 
 // Read requests a range of the file.
@@ -152,7 +152,7 @@ func fromWhole(resp *http.Response, v objectstore.Version, at, n int64) (io.Read
 	if resp.ContentLength >= 0 && resp.ContentLength != v.Size {
 		return nil, objectstore.ErrChanged
 	}
-	if v.Size > mostWhole {
+	if v.Size > maxWhole {
 		return nil, tooLarge(v.Size)
 	}
 	if _, err := io.CopyN(io.Discard, resp.Body, at); err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/larder-data/larder/objectstore"
 )
 
-// mostRedirects bounds the number of redirects.
-const mostRedirects = 5
+// maxRedirects bounds the number of redirects.
+const maxRedirects = 5
 
 func newClient() *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
@@ -31,8 +31,8 @@ var errRedirect = errors.New("the server sends on")
 // redirect removes credentials from redirects to another host.
 func redirect(to *http.Request, via []*http.Request) error {
 	first := via[0].URL
-	if len(via) > mostRedirects {
-		return fmt.Errorf("%w more than %d times", errRedirect, mostRedirects)
+	if len(via) > maxRedirects {
+		return fmt.Errorf("%w more than %d times", errRedirect, maxRedirects)
 	}
 	if first.Scheme == "https" && to.URL.Scheme != "https" {
 		return fmt.Errorf("%w from https to %s, where others can read along", errRedirect, to.URL.Scheme)

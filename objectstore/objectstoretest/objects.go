@@ -129,13 +129,13 @@ func (o *Objects) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // wrong returns the error code for a body that does not match its headers.
 func wrong(h http.Header, body []byte) string {
 	long, short := sha256.Sum256(body), md5.Sum(body)
-	if said := h.Get("X-Amz-Content-Sha256"); len(said) == 2*len(long) && said != hex.EncodeToString(long[:]) {
+	if declared := h.Get("X-Amz-Content-Sha256"); len(declared) == 2*len(long) && declared != hex.EncodeToString(long[:]) {
 		return "XAmzContentSHA256Mismatch"
 	}
-	if said := h.Get("X-Amz-Checksum-Sha256"); said != "" && said != base64.StdEncoding.EncodeToString(long[:]) {
+	if declared := h.Get("X-Amz-Checksum-Sha256"); declared != "" && declared != base64.StdEncoding.EncodeToString(long[:]) {
 		return "BadDigest"
 	}
-	if said := h.Get("Content-Md5"); said != "" && said != base64.StdEncoding.EncodeToString(short[:]) {
+	if declared := h.Get("Content-Md5"); declared != "" && declared != base64.StdEncoding.EncodeToString(short[:]) {
 		return "BadDigest"
 	}
 	return ""
@@ -193,7 +193,7 @@ func (o *Objects) list(w http.ResponseWriter, bucket, prefix string) {
 		ETag         string
 		LastModified string
 	}
-	var said struct {
+	var listing struct {
 		XMLName  xml.Name `xml:"ListBucketResult"`
 		Contents []key
 	}
@@ -201,10 +201,10 @@ func (o *Objects) list(w http.ResponseWriter, bucket, prefix string) {
 	for _, at := range slices.Sorted(maps.Keys(o.all)) {
 		name, ok := strings.CutPrefix(at, bucket)
 		if below, in := strings.CutPrefix(name, prefix); ok && in && !strings.Contains(below, "/") {
-			said.Contents = append(said.Contents, key{name, len(o.all[at].content), o.all[at].tag, Old.Format(time.RFC3339)})
+			listing.Contents = append(listing.Contents, key{name, len(o.all[at].content), o.all[at].tag, Old.Format(time.RFC3339)})
 		}
 	}
-	_ = xml.NewEncoder(w).Encode(said)
+	_ = xml.NewEncoder(w).Encode(listing)
 }
 
 func (o *Objects) begin(w http.ResponseWriter, r *http.Request) {

@@ -18,8 +18,8 @@ import (
 
 // plain rewords an error of the service. It marks errors that a retry may fix.
 func plain(err error) error {
-	if said, ok := errors.AsType[minio.ErrorResponse](err); ok {
-		return status(said)
+	if response, ok := errors.AsType[minio.ErrorResponse](err); ok {
+		return status(response)
 	}
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
@@ -55,26 +55,26 @@ func closed(err error) bool {
 var passing = []string{minio.InternalError, "SlowDown", "ServiceUnavailable", "RequestTimeout", "OperationAborted", "ConditionalRequestConflict"}
 
 // status converts an error answer.
-func status(said minio.ErrorResponse) error {
-	code := said.StatusCode
+func status(response minio.ErrorResponse) error {
+	code := response.StatusCode
 	switch {
-	case said.Code == minio.PreconditionFailed || code == http.StatusPreconditionFailed:
+	case response.Code == minio.PreconditionFailed || code == http.StatusPreconditionFailed:
 		return objectstore.ErrChanged
-	case said.Code == minio.NoSuchBucket:
-		return notThere("bucket", said)
-	case code == http.StatusNotFound || said.Code == minio.NoSuchKey:
-		return notThere("object", said)
+	case response.Code == minio.NoSuchBucket:
+		return notThere("bucket", response)
+	case code == http.StatusNotFound || response.Code == minio.NoSuchKey:
+		return notThere("object", response)
 	case code == http.StatusForbidden || code == http.StatusUnauthorized:
-		return fmt.Errorf("the service says %q (%d); see that AWS_ACCESS_KEY_ID, AWS_PROFILE or the role may read the object, and that it is there", said.Code, code)
+		return fmt.Errorf("the service says %q (%d); see that AWS_ACCESS_KEY_ID, AWS_PROFILE or the role may read the object, and that it is there", response.Code, code)
 	case code == http.StatusNotImplemented:
-	case slices.Contains(passing, said.Code) || code == http.StatusTooManyRequests || code == http.StatusRequestTimeout || code >= 500:
-		return &objectstore.RetryableError{Err: fmt.Errorf("the service says %q (%d)", said.Code, code), Busy: said.Code == "SlowDown" || code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable}
+	case slices.Contains(passing, response.Code) || code == http.StatusTooManyRequests || code == http.StatusRequestTimeout || code >= 500:
+		return &objectstore.RetryableError{Err: fmt.Errorf("the service says %q (%d)", response.Code, code), Busy: response.Code == "SlowDown" || code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable}
 	}
-	return fmt.Errorf("the service says %q (%d): %s", said.Code, code, said.Message)
+	return fmt.Errorf("the service says %q (%d): %s", response.Code, code, response.Message)
 }
 
-func notThere(what string, said minio.ErrorResponse) error {
-	return fmt.Errorf("there is no such %s (%s): %w", what, said.Code, fs.ErrNotExist)
+func notThere(what string, response minio.ErrorResponse) error {
+	return fmt.Errorf("there is no such %s (%s): %w", what, response.Code, fs.ErrNotExist)
 }
 
 // changed returns the error of an object that has changed.

@@ -56,8 +56,8 @@ func gatewayAt(t *testing.T) (c *minio.Client, address string) {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), program, "--port", address, "--access", "name", "--secret", "hunter2", "--keep-alive", "--quiet", "posix", "--versioning-dir", versions, dir)
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func gatewayAt(t *testing.T) (c *minio.Client, address string) {
 		_ = cmd.Wait() // it is killed
 	}()
 	t.Cleanup(func() { <-ended })
-	answers(t, address, ended, &said)
+	answers(t, address, ended, &output)
 	t.Setenv("AWS_ENDPOINT_URL", "http://"+address)
 	t.Setenv("AWS_ENDPOINT_URL_S3", "")
 	t.Setenv("AWS_ACCESS_KEY_ID", "name")
@@ -146,7 +146,7 @@ func TestPutKeepsOldVersions(t *testing.T) {
 }
 
 // answers waits until a server listens on an address.
-func answers(t *testing.T, address string, ended <-chan struct{}, said *bytes.Buffer) {
+func answers(t *testing.T, address string, ended <-chan struct{}, output *bytes.Buffer) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -158,10 +158,10 @@ func answers(t *testing.T, address string, ended <-chan struct{}, said *bytes.Bu
 		}
 		select {
 		case <-ended:
-			if strings.Contains(said.String(), "xattr") {
-				t.Skipf("versitygw wants a file system with extended attributes for %s: %s", filepath.Dir(t.TempDir()), said)
+			if strings.Contains(output.String(), "xattr") {
+				t.Skipf("versitygw wants a file system with extended attributes for %s: %s", filepath.Dir(t.TempDir()), output)
 			}
-			t.Fatalf("versitygw ended: %s", said)
+			t.Fatalf("versitygw ended: %s", output)
 		case <-tick.C:
 		}
 	}

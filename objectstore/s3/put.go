@@ -92,8 +92,8 @@ func written(err error, was *objectstore.Version) error {
 	if err == nil {
 		return nil
 	}
-	if said, ok := errors.AsType[minio.ErrorResponse](err); ok && (said.StatusCode == http.StatusForbidden || said.StatusCode == http.StatusUnauthorized) {
-		return fmt.Errorf("the service says %q (%d); see that AWS_ACCESS_KEY_ID, AWS_PROFILE or the role may write the object", said.Code, said.StatusCode)
+	if response, ok := errors.AsType[minio.ErrorResponse](err); ok && (response.StatusCode == http.StatusForbidden || response.StatusCode == http.StatusUnauthorized) {
+		return fmt.Errorf("the service says %q (%d); see that AWS_ACCESS_KEY_ID, AWS_PROFILE or the role may write the object", response.Code, response.StatusCode)
 	}
 	if err = plain(err); was != nil {
 		return changed(err) // the old object is gone
@@ -189,7 +189,7 @@ func (p *parts) End(ctx context.Context, n int, was *objectstore.Version) error 
 	var o minio.PutObjectOptions
 	onlyIf(&o, was)
 	_, err := p.client.CompleteMultipartUpload(ctx, p.bucket, p.key, p.id, all, o)
-	if said, ok := errors.AsType[minio.ErrorResponse](err); ok && said.Code == minio.NoSuchUpload {
+	if response, ok := errors.AsType[minio.ErrorResponse](err); ok && response.Code == minio.NoSuchUpload {
 		return gone(plain(err))
 	}
 	return written(err, was)

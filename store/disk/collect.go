@@ -453,7 +453,7 @@ func (c *collection) settle() error {
 func (c *collection) evictInPlace(p *collectedPack, victims map[*format.Entry]bool) error {
 	for i := range p.entries {
 		if e := &p.entries[i]; victims[e] && e.IsBlob() {
-			if err := c.bury(p.pack, e); err != nil && !errors.Is(err, errUnread) {
+			if err := c.appendTombstone(p.pack, e); err != nil && !errors.Is(err, errUnread) {
 				return err
 			}
 		}
@@ -461,9 +461,9 @@ func (c *collection) evictInPlace(p *collectedPack, victims map[*format.Entry]bo
 	return nil
 }
 
-// bury appends a tombstone for exactly the record of e: it has the same stamp, so it hides
-// no later record.
-func (c *collection) bury(p *pack, e *format.Entry) error {
+// appendTombstone appends a tombstone for exactly the record of e: it has the same stamp, so
+// it hides no later record.
+func (c *collection) appendTombstone(p *pack, e *format.Entry) error {
 	var h format.Header
 	err := c.group.Describe(&h, &p.Pack, e.FP, e.Place)
 	switch {
@@ -473,7 +473,7 @@ func (c *collection) bury(p *pack, e *format.Entry) error {
 	case unread(err):
 		return errUnread
 	default:
-		return nil // damage: no record to bury
+		return nil // damage: there is no record
 	}
 	c.moved += format.HeaderSize + format.EntrySize
 	return c.out.putStaged(&format.Header{Kind: format.KindTombstone, Key: h.Key, Stamp: h.Stamp}, nil, nil, false)
@@ -498,7 +498,7 @@ func (c *collection) rewrite(p *collectedPack, victims map[*format.Entry]bool) e
 		var err error
 		switch {
 		case victims[e] && c.keepsTombstone(e.FP, p.pack):
-			err = c.bury(p.pack, e)
+			err = c.appendTombstone(p.pack, e)
 		case victims[e]:
 			s.index.forget(e.FP, e.Place)
 		case e.IsTombstone() && !c.keepsTombstone(e.FP, p.pack):

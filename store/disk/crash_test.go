@@ -47,7 +47,7 @@ type crash struct {
 	t      *testing.T
 	dir    string
 	random *rand.Rand
-	said   []string
+	log    []string
 	acked  int
 	hit    map[int]bool // records that damage may have lost
 }
@@ -66,14 +66,14 @@ func TestCrashesLoseNothingElse(t *testing.T) {
 			}
 			c.check()
 			if t.Failed() {
-				t.Fatal(strings.Join(c.said, "\n"))
+				t.Fatal(strings.Join(c.log, "\n"))
 			}
 		}
 	}
 }
 
 func (c *crash) say(format string, args ...any) {
-	c.said = append(c.said, fmt.Sprintf(format, args...))
+	c.log = append(c.log, fmt.Sprintf(format, args...))
 }
 
 // write has writers put records, and kills them.

@@ -61,8 +61,8 @@ func counted(t *testing.T, o Options, fail vfs.Fail) (*Store, *atomic.Int64) {
 	return s, n
 }
 
-// tellsNoHoles is a system that does not report holes in files.
-func tellsNoHoles(op vfs.Op, _ string) error {
+// reportsNoHoles is a system that does not report holes in files.
+func reportsNoHoles(op vfs.Op, _ string) error {
 	if op == vfs.OpSeek {
 		return errors.ErrUnsupported
 	}
@@ -190,7 +190,7 @@ func TestHolesAreReadOnce(t *testing.T) {
 			lengthen(t, path, 1<<38)
 			var log bytes.Buffer
 			for i, most := range []int64{2*format.MaxPack + few, few} {
-				s, read := counted(t, Options{Dir: dir, MaxBytes: -1, Logger: slog.New(slog.NewTextHandler(&log, nil))}, tellsNoHoles)
+				s, read := counted(t, Options{Dir: dir, MaxBytes: -1, Logger: slog.New(slog.NewTextHandler(&log, nil))}, reportsNoHoles)
 				wantAll(t, s, false)
 				if n := read.Load(); n > most {
 					t.Errorf("open %d reads %d bytes, more than %d", i, n, most)

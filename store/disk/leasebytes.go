@@ -24,8 +24,8 @@ const (
 // wait for each other.
 func leaseOffset(fp uint64) int64 { return int64(fp >> (64 - leaseBits)) }
 
-// A lender leases keys among processes.
-type lender interface {
+// A keyLocker is a lock table that processes share: it leases keys.
+type keyLocker interface {
 	// one leases a key, or returns vfs.ErrLocked.
 	one(k key.Key) (release func(), err error)
 	// many leases the keys that want selects and no other process holds, and reports which

@@ -81,8 +81,8 @@ func (s *Store) TryLease(ctx context.Context, keys []key.Key) (leased []bool, re
 	return mine, sync.OnceFunc(func() { shared(); local() }), nil
 }
 
-// open returns the lender among processes, or nil.
-func (l *leases) open(s *Store) lender {
+// open returns the lock table that processes share, or nil.
+func (l *leases) open(s *Store) keyLocker {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.file == nil && !l.none {

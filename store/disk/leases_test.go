@@ -26,7 +26,7 @@ func try(t *testing.T, s *Store, keys ...key.Key) (leased []bool, release func()
 
 // TestManyLeasesEndWithoutOthers checks that leases acquired together end together. Other leases of the same process
 // stay, as seen by another process.
-func TestManyLeasesEndWithoutOthers(t *testing.T) { eachLender(t, testManyLeases) }
+func TestManyLeasesEndWithoutOthers(t *testing.T) { eachKeyLocker(t, testManyLeases) }
 
 func testManyLeases(t *testing.T, fail vfs.Fail) {
 	dir := t.TempDir()
@@ -182,7 +182,7 @@ func TestDamagedTable(t *testing.T) {
 func TestOneWayOfLending(t *testing.T) {
 	dir := t.TempDir()
 	k := storetest.Key(1)
-	bytes := openBy(t, dir, lendingBy["bytes"])
+	bytes := openBy(t, dir, mediaOf["bytes"])
 	_, release := try(t, bytes, k)
 	second := openBy(t, dir, nil)
 	if leased, _ := try(t, second, k); leased[0] || second.leases.table != nil {
@@ -192,15 +192,15 @@ func TestOneWayOfLending(t *testing.T) {
 
 	dir = t.TempDir()
 	table(t, openBy(t, dir, nil))
-	var said strings.Builder
-	late, err := openOn(Options{Dir: dir, Logger: slog.New(slog.NewTextHandler(&said, nil))}, lendingBy["bytes"])
+	var log strings.Builder
+	late, err := openOn(Options{Dir: dir, Logger: slog.New(slog.NewTextHandler(&log, nil))}, mediaOf["bytes"])
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, release = try(t, late, k)
 	release()
-	if !strings.Contains(said.String(), "cannot lock results against other processes") {
-		t.Errorf("it says %q", &said)
+	if !strings.Contains(log.String(), "cannot lock results against other processes") {
+		t.Errorf("it says %q", &log)
 	}
 	if err := late.Close(); err != nil {
 		t.Error(err)
@@ -210,7 +210,7 @@ func TestOneWayOfLending(t *testing.T) {
 // TestLeasesEndWithTheStore checks that closing a store frees its leases, and that releasing one later does not release
 // those of others.
 func TestLeasesEndWithTheStore(t *testing.T) {
-	eachLender(t, func(t *testing.T, fail vfs.Fail) {
+	eachKeyLocker(t, func(t *testing.T, fail vfs.Fail) {
 		dir, k := t.TempDir(), ofOneWord()
 		s, err := openOn(Options{Dir: dir}, fail)
 		if err != nil {

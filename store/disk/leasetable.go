@@ -131,7 +131,7 @@ func (t *byTable) take(fp uint64) (byByte bool, err error) {
 			if slot == t.slot { // no goroutine of this process has it: the table was damaged
 				return false, nil
 			}
-			if err := t.bury(slot); err != nil {
+			if err := t.clearDead(slot); err != nil {
 				return false, err
 			}
 		case v&crowded == 0:
@@ -150,8 +150,8 @@ func (t *byTable) take(fp uint64) (byByte bool, err error) {
 	}
 }
 
-// bury clears the entries of the owner of a slot if it died, or returns vfs.ErrLocked.
-func (t *byTable) bury(slot uint64) error {
+// clearDead clears the entries of the owner of a slot if it died, or returns vfs.ErrLocked.
+func (t *byTable) clearDead(slot uint64) error {
 	t.alone.Lock()
 	defer t.alone.Unlock()
 	at := slotsAt + int64(slot)

@@ -75,7 +75,7 @@ func TestMappedBytesAreBounded(t *testing.T) {
 	s := open(t, o)
 	_, _, before, _ := mappedOf(t, o.Dir)
 	var held, long [stored][]byte
-	var mostMapped, mostRemoved, mostMappings, mostOpen, mostHeld, maps int64
+	var maxMapped, maxRemoved, maxMappings, maxOpen, maxHeld, maps int64
 	for i := range testrand.Rounds(512<<20, 4<<30) / size {
 		payload := storetest.Payload(uint64(i), size)
 		mustPut(t, s, store.Record{Key: storetest.Key(i), Payload: payload})
@@ -96,8 +96,8 @@ func TestMappedBytesAreBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mostMapped, mostRemoved, mostMappings = max(mostMapped, mapped), max(mostRemoved, removed), max(mostMappings, mappings-before)
-		mostOpen, mostHeld = max(mostOpen, files), max(mostHeld, u.Bytes)
+		maxMapped, maxRemoved, maxMappings = max(maxMapped, mapped), max(maxRemoved, removed), max(maxMappings, mappings-before)
+		maxOpen, maxHeld = max(maxOpen, files), max(maxHeld, u.Bytes)
 		for j := max(0, i-stored+1); j <= i; j++ { // held payloads stay unchanged, removed or not
 			if !bytes.Equal(held[j%stored], storetest.Payload(uint64(j), size)[100:200]) {
 				t.Fatalf("payload %d changed while it was held", j)
@@ -105,18 +105,18 @@ func TestMappedBytesAreBounded(t *testing.T) {
 		}
 	}
 	t.Logf("%d payloads were mapped; at most %d MiB at a time, %d MiB of removed files, %d mappings, %d files open, %d MiB held",
-		maps, mostMapped>>20, mostRemoved>>20, mostMappings, mostOpen, mostHeld>>20)
+		maps, maxMapped>>20, maxRemoved>>20, maxMappings, maxOpen, maxHeld>>20)
 	if maps == 0 {
 		t.Error("nothing was mapped")
 	}
-	if mostMapped > limit/4 || mostRemoved > limit/4 {
-		t.Errorf("%d bytes were mapped, %d of them of removed files: more than a quarter of the cap", mostMapped, mostRemoved)
+	if maxMapped > limit/4 || maxRemoved > limit/4 {
+		t.Errorf("%d bytes were mapped, %d of them of removed files: more than a quarter of the cap", maxMapped, maxRemoved)
 	}
-	if mostMappings > 200 || mostOpen > 40 {
-		t.Errorf("%d mappings and %d open files", mostMappings, mostOpen)
+	if maxMappings > 200 || maxOpen > 40 {
+		t.Errorf("%d mappings and %d open files", maxMappings, maxOpen)
 	}
-	if mostHeld > limit+limit/4 {
-		t.Errorf("%d bytes were held, with those of removed files", mostHeld)
+	if maxHeld > limit+limit/4 {
+		t.Errorf("%d bytes were held, with those of removed files", maxHeld)
 	}
 	clear(held[:])
 	clear(long[:])

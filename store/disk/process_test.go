@@ -54,7 +54,7 @@ func childRole() func() {
 		if words[0] == "churn" {
 			o.MaxBytes = churnLimit
 		}
-		s, err := openOn(o, lendingBy[os.Getenv(lendEnv)])
+		s, err := openOn(o, mediaOf[os.Getenv(lendEnv)])
 		if err == nil {
 			err = errors.Join(roles[words[0]](s, words[2:]), s.Close())
 		}
@@ -386,7 +386,7 @@ func countUnderLease(s *Store, args []string) error {
 	return nil
 }
 
-func TestLeaseExcludesProcesses(t *testing.T) { eachLender(t, testLeaseExcludes) }
+func TestLeaseExcludesProcesses(t *testing.T) { eachKeyLocker(t, testLeaseExcludes) }
 
 func testLeaseExcludes(t *testing.T, _ vfs.Fail) {
 	const processes, times = 4, 100
@@ -410,7 +410,7 @@ func testLeaseExcludes(t *testing.T, _ vfs.Fail) {
 	}
 }
 
-func TestLeaseIsTakenOverFromTheDead(t *testing.T) { eachLender(t, testTakenOver) }
+func TestLeaseIsTakenOverFromTheDead(t *testing.T) { eachKeyLocker(t, testTakenOver) }
 
 func testTakenOver(t *testing.T, fail vfs.Fail) {
 	dir := t.TempDir()

@@ -86,22 +86,22 @@ func TestDamagedCount(t *testing.T) {
 
 // TestWhatIsSaidOfErrors checks that errors quote a server without the password, without the data sent, and shortened.
 func TestWhatIsSaidOfErrors(t *testing.T) {
-	for _, said := range []string{
+	for _, reply := range []string{
 		"-ERR user 'user' with 'hunter2 %' or 'hunter2+%25' may not\r\n",
 		"-ERR unknown command 'eval', with args beginning with: 'local v' 'larder:l1:\x00\x01'\r\n",
 		"-ERR Error running script (call to f_1): @user_script:1: user script: local v = redis.call(\x01)\r\n",
 		"-ERR " + strings.Repeat("all of it \x01", 5000) + "\r\n",
 	} {
 		log := &logged{}
-		address := strings.Replace(answer(t, func(c net.Conn) { _, _ = c.Write([]byte(said)) }), "redis://", "redis://user:hunter2%20%25@", 1)
+		address := strings.Replace(answer(t, func(c net.Conn) { _, _ = c.Write([]byte(reply)) }), "redis://", "redis://user:hunter2%20%25@", 1)
 		s := open(t, Options{URL: address, Logger: log.logger()})
 		_, err := s.Usage(t.Context())
 		if err == nil {
-			t.Fatalf("%.50q is not an error", said)
+			t.Fatalf("%.50q is not an error", reply)
 		}
 		for _, text := range []string{err.Error(), log.String()} {
 			if strings.Contains(text, "hunter2") || strings.Contains(text, "local") || strings.ContainsAny(text, "\x00\x01") || len(text) > 800 {
-				t.Errorf("%.50q is told as\n%s", said, text)
+				t.Errorf("%.50q is told as\n%s", reply, text)
 			}
 		}
 	}

@@ -162,7 +162,7 @@ func (s *Store) takeOver(ctx context.Context, keys []key.Key, got []bool) error 
 	err := s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) { // without commands it does nothing
 		for i, k := range keys {
 			if !got[i] {
-				commands[i] = p.Eval(ctx, takeLease, []string{s.leaseName(k)}, s.token, s.o.LeaseTime.Milliseconds(), mostLeaseTime.Milliseconds())
+				commands[i] = p.Eval(ctx, takeLease, []string{s.leaseName(k)}, s.token, s.o.LeaseTime.Milliseconds(), maxLeaseTime.Milliseconds())
 			}
 		}
 	})

@@ -22,7 +22,7 @@ import (
 const (
 	manifestMagic = "LARDRMN\x01"
 	manifestHead  = 25
-	mostManifest  = 16 << 20
+	maxManifest   = 16 << 20
 )
 
 func encodeManifest(m *store.Manifest) []byte {
@@ -77,8 +77,8 @@ func (s *Store) PutManifest(ctx context.Context, m store.Manifest) error {
 		return err
 	}
 	b := encodeManifest(&m)
-	if len(b) > mostManifest {
-		return fmt.Errorf("redis: manifest %q has %d bytes, above the limit of %d: %w", m.Name, len(b), mostManifest, store.ErrFull)
+	if len(b) > maxManifest {
+		return fmt.Errorf("redis: manifest %q has %d bytes, above the limit of %d: %w", m.Name, len(b), maxManifest, store.ErrFull)
 	}
 	var c *goredis.StatusCmd
 	err := s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) { c = p.Set(ctx, s.manifestName(m.Name), b, 0) })
@@ -103,7 +103,7 @@ func (s *Store) Manifest(ctx context.Context, name string) (store.Manifest, erro
 // manifestAt reads the manifest with a name in the server.
 func (s *Store) manifestAt(ctx context.Context, at string) (m store.Manifest, err error) {
 	var c *goredis.StringCmd
-	err = s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) { c = p.GetRange(ctx, at, 0, mostManifest) })
+	err = s.run(ctx, func(p goredis.Pipeliner, ctx context.Context) { c = p.GetRange(ctx, at, 0, maxManifest) })
 	if err != nil {
 		return m, err
 	}

@@ -39,10 +39,10 @@ const (
 	defaultPrefix    = "larder:"
 	defaultMaxBytes  = 1 << 30
 	defaultMaxRecord = 1 << 20
-	mostRecord       = 256 << 20
+	maxRecord        = 256 << 20
 	defaultTimeout   = 2 * time.Second
 	defaultLeaseTime = 10 * time.Second
-	mostLeaseTime    = time.Hour
+	maxLeaseTime     = time.Hour
 )
 
 // Options are the settings of a Store. All users of a server should use the same.
@@ -119,7 +119,7 @@ func Open(o Options) (*Store, error) {
 	client.MaxRetries = -1 // after a failure, compute instead
 	client.ContextTimeoutEnabled = true
 	client.Protocol, client.DisableIdentity = 2, true // nothing that a server may not support
-	client.Dialer = bounded(client, max(o.MaxRecord, mostManifest)+firstRead)
+	client.Dialer = bounded(client, max(o.MaxRecord, maxManifest)+firstRead)
 	s := &Store{
 		o: o, client: goredis.NewClient(client), shown: shown, secrets: secrets(client.Username, client.Password),
 		log: o.Logger, token: rand.Text(), held: map[key.Key]struct{}{},
@@ -138,12 +138,12 @@ func (o *Options) complete() error {
 		o.Logger = slog.Default()
 	}
 	switch {
-	case o.MaxRecord < headerSize || o.MaxRecord > mostRecord:
-		return fmt.Errorf("redis: MaxRecord is %d; give %d to %d", o.MaxRecord, headerSize, mostRecord)
+	case o.MaxRecord < headerSize || o.MaxRecord > maxRecord:
+		return fmt.Errorf("redis: MaxRecord is %d; give %d to %d", o.MaxRecord, headerSize, maxRecord)
 	case o.Timeout < time.Millisecond:
 		return fmt.Errorf("redis: Timeout is %v; give 1ms or more", o.Timeout)
-	case o.LeaseTime < 100*time.Millisecond || o.LeaseTime > mostLeaseTime:
-		return fmt.Errorf("redis: LeaseTime is %v; give 100ms to %v", o.LeaseTime, mostLeaseTime)
+	case o.LeaseTime < 100*time.Millisecond || o.LeaseTime > maxLeaseTime:
+		return fmt.Errorf("redis: LeaseTime is %v; give 100ms to %v", o.LeaseTime, maxLeaseTime)
 	}
 	return nil
 }

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	mostLine  = 64 << 10 // bytes of a status, an error or a number
-	mostItems = 1 << 17  // of an array: a step of a scan may find more than requested
-	mostDepth = 4        // of arrays in arrays
+	maxLine  = 64 << 10 // bytes of a status, an error or a number
+	maxItems = 1 << 17  // of an array: a step of a scan may find more than requested
+	maxDepth = 4        // of arrays in arrays
 )
 
 // errReply is wrapped by the errors of malformed or unexpected answers.
@@ -22,14 +22,14 @@ var errReply = errors.New("unexpected reply")
 
 // bounded returns a dialer whose connections fail at implausible answers: the client
 // allocates the length that an answer claims before its bytes arrive.
-func bounded(o *goredis.Options, mostBulk int64) func(ctx context.Context, network, address string) (net.Conn, error) {
+func bounded(o *goredis.Options, maxBulk int64) func(ctx context.Context, network, address string) (net.Conn, error) {
 	dial := goredis.NewDialer(o)
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
-		b := &boundedConn{Conn: c, replies: replies{mostBulk: mostBulk}, most: mostBulk + 2*tripBytes + perTrip*firstRead}
+		b := &boundedConn{Conn: c, replies: replies{maxBulk: maxBulk}, most: maxBulk + 2*tripBytes + perTrip*firstRead}
 		if raw, ok := c.(syscall.Conn); ok { // the client uses it to check whether the connection has ended
 			return &rawConn{b, raw}, nil
 		}
@@ -69,12 +69,12 @@ func (c *boundedConn) Read(b []byte) (int, error) {
 
 // replies parses answers of RESP 2 as their bytes arrive.
 type replies struct {
-	mostBulk int64
-	line     int    // bytes of the line, including its kind
-	kind     byte   // of the line: the first byte
-	number   []byte // digits of a length
-	skip     int64  // bytes of a string yet to come, with its end
-	open     []int64
+	maxBulk int64
+	line    int    // bytes of the line, including its kind
+	kind    byte   // of the line: the first byte
+	number  []byte // digits of a length
+	skip    int64  // bytes of a string yet to come, with its end
+	open    []int64
 }
 
 // take reads bytes, and returns an error if they break a bound.
@@ -108,7 +108,7 @@ func (r *replies) next(c byte) error {
 			return nil
 		}
 		return fmt.Errorf("%w: a reply begins with %q", errReply, c)
-	case r.line > mostLine || isLength && r.line > 24:
+	case r.line > maxLine || isLength && r.line > 24:
 		return fmt.Errorf("%w: a line of more than %d bytes", errReply, r.line-1)
 	case c != '\n':
 		if isLength && c != '\r' {
@@ -129,7 +129,7 @@ func (r *replies) end() error {
 		return nil
 	}
 	n, err := strconv.ParseInt(string(r.number), 10, 64)
-	switch most := map[byte]int64{'$': r.mostBulk, '*': mostItems}[kind]; {
+	switch most := map[byte]int64{'$': r.maxBulk, '*': maxItems}[kind]; {
 	case err != nil || n < -1:
 		return fmt.Errorf("%w: invalid length %q", errReply, r.number)
 	case n > most:
@@ -138,7 +138,7 @@ func (r *replies) end() error {
 		r.done()
 	case kind == '$':
 		r.skip = n + 2
-	case len(r.open) == mostDepth:
+	case len(r.open) == maxDepth:
 		return fmt.Errorf("%w: nested lists", errReply)
 	default:
 		r.open = append(r.open, n)

@@ -114,7 +114,7 @@ func FuzzReplies(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		whole, parts := replies{mostBulk: 100}, replies{mostBulk: 100}
+		whole, parts := replies{maxBulk: 100}, replies{maxBulk: 100}
 		want := whole.take(b)
 		var got error
 		for i := 0; i < len(b) && got == nil; i++ {
@@ -123,7 +123,7 @@ func FuzzReplies(f *testing.F) {
 		if (want == nil) != (got == nil) {
 			t.Errorf("%q: %v at once and %v byte by byte", b, want, got)
 		}
-		if whole.skip > 102 || len(whole.open) > mostDepth {
+		if whole.skip > 102 || len(whole.open) > maxDepth {
 			t.Errorf("%q: %+v", b, whole)
 		}
 	})

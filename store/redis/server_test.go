@@ -56,8 +56,8 @@ func startServer(tb testing.TB, args ...string) *server {
 func (s *server) start(tb testing.TB) {
 	tb.Helper()
 	s.cmd = exec.CommandContext(context.Background(), program(), append([]string{"--port", "0", "--unixsocket", s.socket}, s.args...)...)
-	var said bytes.Buffer
-	s.cmd.Stdout, s.cmd.Stderr = &said, &said
+	var output bytes.Buffer
+	s.cmd.Stdout, s.cmd.Stderr = &output, &output
 	if err := s.cmd.Start(); err != nil {
 		tb.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func (s *server) start(tb testing.TB) {
 	for start := time.Now(); !answers(); <-time.After(2 * time.Millisecond) {
 		if time.Since(start) > 20*time.Second {
 			s.stop()
-			tb.Fatalf("the server does not answer: %s", said.String())
+			tb.Fatalf("the server does not answer: %s", output.String())
 		}
 	}
 }

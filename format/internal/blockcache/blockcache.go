@@ -26,9 +26,9 @@ const (
 	// Bytes is the size of a block: one or two photographs, and a hundredth of a second of
 	// a fast connection. The last block of a file is shorter.
 	Bytes = 64 << 10
-	// mostBlocks is the largest number of blocks per request; they are in memory during the
+	// maxBlocks is the largest number of blocks per request; they are in memory during the
 	// request.
-	mostBlocks = 64
+	maxBlocks = 64
 )
 
 // A File is a file with cached blocks. It may be used by many goroutines.
@@ -86,7 +86,7 @@ func (f *File) ReadAt(ctx context.Context, b []byte, at int64) error {
 	defer wait.end()
 	for len(b) > 0 {
 		first := at / Bytes
-		n := int(min(int64(len(b)), (first+mostBlocks)*Bytes-at))
+		n := int(min(int64(len(b)), (first+maxBlocks)*Bytes-at))
 		r := read{to: b[:n], at: at, first: first, last: (at + int64(n) - 1) / Bytes, goesOn: goesOn, wait: &wait}
 		switch err := f.read(ctx, r); {
 		case errors.Is(err, larder.ErrNotCached) || errors.Is(err, errSize):
@@ -99,7 +99,7 @@ func (f *File) ReadAt(ctx context.Context, b []byte, at int64) error {
 	return nil
 }
 
-// A read requests bytes in the blocks first to last; at most mostBlocks are fetched
+// A read requests bytes in the blocks first to last; at most maxBlocks are fetched
 // together.
 type read struct {
 	to          []byte

@@ -10,16 +10,16 @@ import (
 	"github.com/larder-data/larder/objectstore"
 )
 
-// mostCopied is the largest size in bytes of a file that is copied to the local disk.
-var mostCopied int64 = 1 << 30
+// maxCopied is the largest size in bytes of a file that is copied to the local disk.
+var maxCopied int64 = 1 << 30
 
 // tooLarge refuses a file that is too large to copy. Comparing later reads with earlier
 // ones would also work, but waiting two seconds has the same effect.
 func tooLarge(f *objectstore.File) error {
-	if f.Size <= mostCopied {
+	if f.Size <= maxCopied {
 		return nil
 	}
-	return &objectstore.Error{Name: f.Name(), Err: fmt.Errorf("by what the server says, the file may change again unseen: it changed less than two seconds ago, or in the future, or the server says no time (Date); run again in two seconds, or have the server say a strong ETag without Last-Modified (a copy is made of files up to %d bytes, and this one has %d)", mostCopied, f.Size)}
+	return &objectstore.Error{Name: f.Name(), Err: fmt.Errorf("by what the server says, the file may change again unseen: it changed less than two seconds ago, or in the future, or the server says no time (Date); run again in two seconds, or have the server say a strong ETag without Last-Modified (a copy is made of files up to %d bytes, and this one has %d)", maxCopied, f.Size)}
 }
 
 // copied is a copy of a file, in an unnamed temporary file. It is made once.

@@ -14,7 +14,7 @@ func WaryFor(t testing.TB, d time.Duration) {
 
 // CopyAtMost sets, for one test, the largest file that is copied.
 func CopyAtMost(t testing.TB, n int64) {
-	before := mostCopied
-	mostCopied = n
-	t.Cleanup(func() { mostCopied = before })
+	before := maxCopied
+	maxCopied = n
+	t.Cleanup(func() { maxCopied = before })
 }

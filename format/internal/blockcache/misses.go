@@ -87,7 +87,7 @@ func (m *misses) plan(r read, missing, blocks, recent int64) plan {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	ahead, follows := m.ahead(r)
-	p := plan{from: r.first, end: min(r.last+1+ahead, blocks, r.first+mostBlocks)}
+	p := plan{from: r.first, end: min(r.last+1+ahead, blocks, r.first+maxBlocks)}
 	gone, dense := m.extent(missing).has(missing), false
 	now := missed.Add(1)
 	for e := r.first / extentBlocks; e <= r.last/extentBlocks; e++ {
@@ -135,7 +135,7 @@ func (m *misses) ahead(r read) (n int64, follows bool) {
 		case last < at.end:
 			return 0, false
 		default:
-			at.ahead = min(2*at.ahead+1, mostBlocks-(last-first+1))
+			at.ahead = min(2*at.ahead+1, maxBlocks-(last-first+1))
 			at.first, at.end = first, last+1+at.ahead
 			return at.ahead, true
 		}

@@ -34,10 +34,10 @@ func (f Formats) Check() error {
 // A string is a document, too, unless it has an extension. A document is JSON, or YAML
 // if it has an infinite or NaN float. isDocument says that a string is JSON.
 func (f Formats) Item(name string, v any, isDocument bool) (*dataset.Item, error) {
-	ext, said := f[name]
+	ext, given := f[name]
 	switch v := v.(type) {
 	case []byte:
-		if !said {
+		if !given {
 			ext = "bin"
 		}
 		return dataset.NewBytes(ext, v), nil
@@ -45,7 +45,7 @@ func (f Formats) Item(name string, v any, isDocument bool) (*dataset.Item, error
 		if !utf8.ValidString(v) {
 			return nil, errors.New("not UTF-8")
 		}
-		if said {
+		if given {
 			return dataset.NewBytes(ext, []byte(v)), nil
 		}
 		if isDocument {

@@ -12,11 +12,11 @@ import (
 	"github.com/larder-data/larder/internal/text/display"
 )
 
-// mostLeaves bounds the leaves of a table, and mostLevels their depth: objects that are
+// maxLeaves bounds the leaves of a table, and maxLevels their depth: objects that are
 // used as mappings have as many fields as there are keys.
 const (
-	mostLeaves = 2000
-	mostLevels = 200
+	maxLeaves = 2000
+	maxLevels = 200
 )
 
 // kindOf returns the kind of column that can hold a value of a sample.
@@ -138,8 +138,8 @@ func (k *Kind) mergeFields(other *Kind, path string) (*Kind, error) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		to.Fields = append(to.Fields, Field{name, all[name]})
 	}
-	if len(to.Fields) > mostLeaves {
-		return nil, component.Unfit(fmt.Errorf("objects have more than %d fields; set types: {ITEM: json}", mostLeaves))
+	if len(to.Fields) > maxLeaves {
+		return nil, component.Unfit(fmt.Errorf("objects have more than %d fields; set types: {ITEM: json}", maxLeaves))
 	}
 	return to, nil
 }
@@ -151,8 +151,8 @@ func sameNames(a, b []Field) bool {
 // check refuses kinds that no file can have.
 func (k *Kind) check(depth int) error {
 	switch {
-	case depth > mostLevels:
-		return component.Unfit(fmt.Errorf("values are nested deeper than %d; set types: {ITEM: json}", mostLevels/2))
+	case depth > maxLevels:
+		return component.Unfit(fmt.Errorf("values are nested deeper than %d; set types: {ITEM: json}", maxLevels/2))
 	case k.Of == List:
 		return k.Elem.check(depth + 2)
 	case k.Of == Struct && len(k.Fields) == 0:

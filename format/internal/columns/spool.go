@@ -18,8 +18,8 @@ type spool struct {
 	written  int64
 }
 
-// mostHeld bounds the rows in memory, in bytes.
-const mostHeld = 8 << 20
+// maxHeld bounds the rows in memory, in bytes.
+const maxHeld = 8 << 20
 
 func newSpool() (*spool, error) {
 	encoding, err := codec.For[[]any]()
@@ -32,7 +32,7 @@ func (s *spool) add(row []any) (err error) {
 		return err
 	}
 	s.ends = append(s.ends, s.written+int64(len(s.held)))
-	if len(s.held) < mostHeld {
+	if len(s.held) < maxHeld {
 		return nil
 	}
 	if s.file == nil {

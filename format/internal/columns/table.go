@@ -40,29 +40,29 @@ type Table struct {
 // others that t names. Each sample is computed once, and its values are stored until the
 // columns are known. If t names all items of the first sample, nothing is stored.
 func (t Types) TableOf(ctx context.Context, env *component.Env, ds component.Samples) (*Table, error) {
-	said := map[string]*Kind{}
+	declared := map[string]*Kind{}
 	for item, text := range t {
-		said[item], _ = ParseKind(text) // already checked
+		declared[item], _ = ParseKind(text) // already checked
 	}
-	in := &values{in: ds, ranges: dataset.RangesOf(ds), node: env.Node, said: said}
+	in := &values{in: ds, ranges: dataset.RangesOf(ds), node: env.Node, declared: declared}
 	table := &Table{node: env.Node}
 	first, err := firstKeys(ctx, ds)
 	if err != nil {
 		return nil, err
 	}
-	all := !slices.ContainsFunc(first, func(name string) bool { return said[name] == nil })
+	all := !slices.ContainsFunc(first, func(name string) bool { return declared[name] == nil })
 	if all {
 		table.Names = first
 	} else if table.rows, err = table.infer(ctx, env, in); err != nil {
 		return nil, err
 	}
-	for _, item := range slices.Sorted(maps.Keys(said)) {
+	for _, item := range slices.Sorted(maps.Keys(declared)) {
 		if !slices.Contains(table.Names, item) {
 			table.Names = append(table.Names, item)
 		}
 	}
 	for i, name := range table.Names {
-		if k := said[name]; i >= len(table.Kinds) {
+		if k := declared[name]; i >= len(table.Kinds) {
 			table.Kinds = append(table.Kinds, k)
 		} else if k != nil {
 			table.Kinds[i] = k
@@ -107,7 +107,7 @@ func (t *Table) infer(ctx context.Context, env *component.Env, in *values) (data
 				t.Names, t.Kinds, row = append(t.Names, f.name), append(t.Kinds, &Kind{Of: Null, seen: i}), append(row, nil)
 			}
 			row[k] = f.value
-			if in.said[f.name] != nil {
+			if in.declared[f.name] != nil {
 				continue
 			}
 			kind, err := kindOf(f.value, i)
@@ -138,8 +138,8 @@ func (t *Table) check() error {
 		if err := t.Kinds[i].check(0); err != nil {
 			return fmt.Errorf("item %s: %w", display.Name(name), err)
 		}
-		if t.Leaves = t.Kinds[i].leaves(t.Leaves, []string{name}, 0, 0); len(t.Leaves) > mostLeaves {
-			return component.Unfit(fmt.Errorf("item %s: the table exceeds %d columns; set types: {%s: json}", display.Name(name), mostLeaves, display.Name(name)))
+		if t.Leaves = t.Kinds[i].leaves(t.Leaves, []string{name}, 0, 0); len(t.Leaves) > maxLeaves {
+			return component.Unfit(fmt.Errorf("item %s: the table exceeds %d columns; set types: {%s: json}", display.Name(name), maxLeaves, display.Name(name)))
 		}
 	}
 	return nil

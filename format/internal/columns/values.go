@@ -12,10 +12,10 @@ import (
 
 // values is the dataset of the item values of samples, for columns.
 type values struct {
-	in     component.Samples
-	ranges *dataset.Ranges
-	node   string
-	said   map[string]*Kind
+	in       component.Samples
+	ranges   *dataset.Ranges
+	node     string
+	declared map[string]*Kind
 }
 
 // A valued is an item of a sample, and its value.
@@ -62,7 +62,7 @@ func (v *values) of(ctx context.Context, i int, s dataset.Sample) (all []valued,
 // value returns the value of an item. If its column has a declared type, that selects
 // bytes or JSON.
 func (v *values) value(ctx context.Context, f dataset.Field) (any, error) {
-	k := v.said[f.Key]
+	k := v.declared[f.Key]
 	value, err := valueOf(ctx, f.Item)
 	switch {
 	case err != nil || k == nil:

@@ -17,8 +17,8 @@ import (
 	"github.com/larder-data/larder/objectstore"
 )
 
-// mostFiles bounds the number of files of a pattern.
-const mostFiles = 1_000_000
+// maxFiles bounds the number of files of a pattern.
+const maxFiles = 1_000_000
 
 // Expand returns the paths of a pattern: {000..099} represents each number, with as many
 // digits as the first one, and {a,b} each alternative. A path without braces represents
@@ -41,8 +41,8 @@ func Expand(pattern string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(choices) > mostFiles/len(rest) {
-		return nil, fmt.Errorf("path: %q expands to more than %d files", objectstore.Name(pattern), mostFiles)
+	if len(choices) > maxFiles/len(rest) {
+		return nil, fmt.Errorf("path: %q expands to more than %d files", objectstore.Name(pattern), maxFiles)
 	}
 	all := make([]string, 0, len(choices)*len(rest))
 	for _, c := range choices {
@@ -67,8 +67,8 @@ func choicesOf(inside string) ([]string, error) {
 	if err != nil || lerr != nil || from > to {
 		return nil, fmt.Errorf("path: {%s} is not a range; write numbers such as {000..099}", inside)
 	}
-	if to-from >= mostFiles {
-		return nil, fmt.Errorf("path: {%s} expands to more than %d files", inside, mostFiles)
+	if to-from >= maxFiles {
+		return nil, fmt.Errorf("path: {%s} expands to more than %d files", inside, maxFiles)
 	}
 	all := make([]string, 0, to-from+1)
 	for n := from; n <= to; n++ {

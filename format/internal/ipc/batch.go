@@ -34,7 +34,7 @@ type column struct {
 // A buffer is the position of bytes in the file.
 type buffer struct{ at, size int64 }
 
-const mostUnpacked = 1<<31 - 1 // of a buffer
+const maxUnpacked = 1<<31 - 1 // of a buffer
 
 // batch reads the positions of the columns of a message.
 func (f *File) batch(ctx context.Context, message int, fields []*Field) (*batch, error) {
@@ -89,7 +89,7 @@ func (r *layout) pair(from *[]byte) (a, b int64) {
 
 func (r *layout) column(f *Field) *column {
 	c := &column{Field: f}
-	if c.len, c.nulls = r.pair(&r.nodes); c.len > mostRows {
+	if c.len, c.nulls = r.pair(&r.nodes); c.len > maxRows {
 		r.failed = true
 	}
 	n := f.buffers()
@@ -159,7 +159,7 @@ func (b *batch) unpacked(ctx context.Context, from buffer) ([]byte, error) {
 		if packed = packed[8:]; n == -1 {
 			return packed, nil
 		}
-		if n < 0 || n > mostUnpacked {
+		if n < 0 || n > maxUnpacked {
 			return nil, errDamaged
 		}
 		if err := codec.CheckItem(n); err != nil {

@@ -81,7 +81,7 @@ func Open(ctx context.Context, path string, l *larder.Larder, o Options) (*File,
 			rows += e.number
 			f.batches, f.ends = append(f.batches, i), append(f.ends, int(rows))
 		}
-		if rows > mostRows || int64(int(rows)) != rows {
+		if rows > maxRows || int64(int(rows)) != rows {
 			return nil, fmt.Errorf("%s: too many rows", in.Path)
 		}
 	}
@@ -168,7 +168,7 @@ func (f *File) item(ctx context.Context, k, column, row int) (*dataset.Item, err
 	if err != nil {
 		return nil, err
 	}
-	v, err := (&reader{b, mostElements}).value(ctx, b.columns[column], int64(row))
+	v, err := (&reader{b, maxElements}).value(ctx, b.columns[column], int64(row))
 	if err != nil {
 		return nil, err
 	}

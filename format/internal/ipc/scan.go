@@ -21,7 +21,7 @@ type index []byte
 
 const (
 	entryBytes = 40
-	mostMeta   = 16 << 20 // of a message
+	maxMeta    = 16 << 20 // of a message
 )
 
 // The kinds of messages.
@@ -55,7 +55,7 @@ func (x index) check() error {
 	}
 	for i := range x.len() {
 		e := x.entry(i)
-		if e.at < 0 || e.meta < 0 || e.meta > mostMeta || e.body < 0 || e.at > 1<<60 || e.body > 1<<60 || e.number < 0 || e.number > mostRows {
+		if e.at < 0 || e.meta < 0 || e.meta > maxMeta || e.body < 0 || e.at > 1<<60 || e.body > 1<<60 || e.number < 0 || e.number > maxRows {
 			return errIndex
 		}
 	}
@@ -90,8 +90,8 @@ func parted(retained []byte) (x index, schema []byte, err error) {
 
 var errIndex = errors.New("arrow: unknown format of a cached index")
 
-// mostRows bounds the rows of a batch.
-const mostRows = 1 << 40
+// maxRows bounds the rows of a batch.
+const maxRows = 1 << 40
 
 const magic = "ARROW1"
 
@@ -190,7 +190,7 @@ func (s *scanner) footer() (meta []byte, at int64, err error) {
 		return nil, 0, io.ErrUnexpectedEOF
 	}
 	n := int64(binary.LittleEndian.Uint32(end))
-	if n > s.size-s.at-int64(len(end)) || n > mostMeta {
+	if n > s.size-s.at-int64(len(end)) || n > maxMeta {
 		return nil, 0, errors.New("the end of the file is damaged")
 	}
 	meta, at = make([]byte, n), s.size-int64(len(end))-n
@@ -243,8 +243,8 @@ func (s *scanner) byFooter(ctx context.Context, footer []byte, end int64) (x ind
 // A span is the position of a message.
 type span struct{ from, to int64 }
 
-// mostPadding is less than any message takes.
-const mostPadding = 63
+// maxPadding is less than any message takes.
+const maxPadding = 63
 
 // covered returns an error if messages are not adjacent, because a message in a gap
 // would be lost.
@@ -253,7 +253,7 @@ func (s *scanner) covered(spans []span, end int64) error {
 	spans = append(spans, span{from: end})
 	for i, next := range spans[1:] {
 		s.at = spans[i].to
-		space := int64(mostPadding)
+		space := int64(maxPadding)
 		if next.from == end {
 			space += 8 // the end marker
 		}
@@ -302,7 +302,7 @@ func (s *scanner) message() (e entry, ok bool, err error) {
 	if n == 0 {
 		return e, false, nil
 	}
-	if n > mostMeta {
+	if n > maxMeta {
 		return e, false, errors.New("not an Arrow file, or damaged")
 	}
 	e.at, e.meta = s.at, int64(n)
@@ -327,7 +327,7 @@ func (s *scanner) message() (e entry, ok bool, err error) {
 			return e, false, errors.New("columns of a batch differ in length: the file is damaged")
 		}
 	}
-	if *t.fail != nil || t.int(1, 1, 0) < schemaMessage || t.int(1, 1, 0) > rowsMessage || e.body < 0 || e.number < 0 || e.number > mostRows {
+	if *t.fail != nil || t.int(1, 1, 0) < schemaMessage || t.int(1, 1, 0) > rowsMessage || e.body < 0 || e.number < 0 || e.number > maxRows {
 		return e, false, errors.New("not an Arrow file, or damaged")
 	}
 	if e.body > s.size-s.at {

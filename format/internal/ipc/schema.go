@@ -57,8 +57,8 @@ type Field struct {
 }
 
 const (
-	mostDepth  = 64
-	mostFields = 1 << 16
+	maxDepth  = 64
+	maxFields = 1 << 16
 )
 
 // fieldsOf reads the fields of a schema.
@@ -66,7 +66,7 @@ func fieldsOf(schema table) ([]*Field, error) {
 	if schema.int(0, 2, 0) != 0 {
 		return nil, errors.New("big-endian numbers are not supported; write on a little-endian machine")
 	}
-	left := mostFields
+	left := maxFields
 	fields, err := readFields(schema.tables(1), 0, &left)
 	if err == nil {
 		err = *schema.fail
@@ -75,7 +75,7 @@ func fieldsOf(schema table) ([]*Field, error) {
 }
 
 func readFields(tables []table, depth int, left *int) (all []*Field, err error) {
-	if depth > mostDepth {
+	if depth > maxDepth {
 		return nil, errDamaged
 	}
 	for _, t := range tables {
@@ -129,30 +129,30 @@ type tensor struct {
 
 // tensorOf reads the parameters of the extension, for lists of size elements.
 func tensorOf(parameters string, size int) (*tensor, error) {
-	var said struct{ Shape, Permutation []int }
-	if err := json.Unmarshal([]byte(parameters), &said); err != nil || said.Shape == nil {
+	var parsed struct{ Shape, Permutation []int }
+	if err := json.Unmarshal([]byte(parameters), &parsed); err != nil || parsed.Shape == nil {
 		return nil, fmt.Errorf("invalid tensor shape %q: the schema is damaged", parameters)
 	}
-	dims := len(said.Shape)
+	dims := len(parsed.Shape)
 	strides, n := make([]int, dims), 1
-	for i, dim := range slices.Backward(said.Shape) {
+	for i, dim := range slices.Backward(parsed.Shape) {
 		strides[i] = n
 		if n *= dim; dim < 0 || dim > math.MaxInt32 || n > math.MaxInt32 {
 			return nil, errDamaged
 		}
 	}
 	if n != size {
-		return nil, fmt.Errorf("tensors have shape %v but %d elements: the schema is damaged", said.Shape, size)
+		return nil, fmt.Errorf("tensors have shape %v but %d elements: the schema is damaged", parsed.Shape, size)
 	}
-	if said.Permutation == nil {
-		return &tensor{said.Shape, nil}, nil
+	if parsed.Permutation == nil {
+		return &tensor{parsed.Shape, nil}, nil
 	}
-	if sorted := slices.Sorted(slices.Values(said.Permutation)); !slices.Equal(sorted, indices(dims)) {
-		return nil, fmt.Errorf("%v is not a permutation of %d dimensions: the schema is damaged", said.Permutation, dims)
+	if sorted := slices.Sorted(slices.Values(parsed.Permutation)); !slices.Equal(sorted, indices(dims)) {
+		return nil, fmt.Errorf("%v is not a permutation of %d dimensions: the schema is damaged", parsed.Permutation, dims)
 	}
 	t := &tensor{make([]int, dims), make([]int, dims)}
-	for i, from := range said.Permutation {
-		t.shape[i], t.strides[i] = said.Shape[from], strides[from]
+	for i, from := range parsed.Permutation {
+		t.shape[i], t.strides[i] = parsed.Shape[from], strides[from]
 	}
 	return t, nil
 }

@@ -20,9 +20,9 @@ type reader struct {
 	left int // remaining number of elements
 }
 
-// mostElements bounds the elements of a value that is not an array, because null
+// maxElements bounds the elements of a value that is not an array, because null
 // elements may take no bytes in a file.
-const mostElements = 1 << 24
+const maxElements = 1 << 24
 
 // value returns a value of a column: a value of documents, bytes, or an array.
 func (r *reader) value(ctx context.Context, c *column, row int64) (any, error) {
@@ -30,7 +30,7 @@ func (r *reader) value(ctx context.Context, c *column, row int64) (any, error) {
 		return nil, errDamaged
 	}
 	if r.left--; r.left < 0 {
-		return nil, fmt.Errorf("more than %d elements", mostElements)
+		return nil, fmt.Errorf("more than %d elements", maxElements)
 	}
 	if c.dict != nil {
 		return r.indexed(ctx, c, row)

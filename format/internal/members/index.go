@@ -131,9 +131,9 @@ func NewBuilder(place int) *Builder {
 	return &Builder{width: place, known: map[string]uint32{}}
 }
 
-// mostSuffixes bounds the number of suffixes: a directory of other data has as many as
+// maxSuffixes bounds the number of suffixes: a directory of other data has as many as
 // files.
-const mostSuffixes = 1 << 16
+const maxSuffixes = 1 << 16
 
 // Add adds the next member. It ignores a name that belongs to no sample. Members of a
 // sample need not be adjacent.
@@ -144,8 +144,8 @@ func (b *Builder) Add(name string, place []byte) error {
 	}
 	kind, ok := b.known[suffix]
 	if !ok {
-		if len(b.known) >= mostSuffixes {
-			return fmt.Errorf("more than %d different member suffixes, such as .%s; give an archive of samples", mostSuffixes, suffix)
+		if len(b.known) >= maxSuffixes {
+			return fmt.Errorf("more than %d different member suffixes, such as .%s; give an archive of samples", maxSuffixes, suffix)
 		}
 		kind = uint32(len(b.known))
 		b.known[suffix] = kind

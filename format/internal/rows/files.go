@@ -84,7 +84,7 @@ func linkedOut(dir, name string) bool {
 // Named returns a function that lists the files that contain the samples of a source. It
 // skips what cannot be read, as the reader reports that.
 func Named(open func(ctx context.Context) (component.Samples, error)) func(context.Context, func(path string) error) error {
-	return func(ctx context.Context, tell func(path string) error) error {
+	return func(ctx context.Context, yield func(path string) error) error {
 		ds, err := open(ctx)
 		if err != nil {
 			return context.Cause(ctx)
@@ -96,7 +96,7 @@ func Named(open func(ctx context.Context) (component.Samples, error)) func(conte
 				if !ok {
 					continue
 				}
-				if err := tell(file.Path()); err != nil {
+				if err := yield(file.Path()); err != nil {
 					return err
 				}
 			}

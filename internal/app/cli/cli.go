@@ -124,14 +124,14 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		return exitInterrupted
 	}
 	if !errors.Is(err, errReported) {
-		fmt.Fprintln(stderr, "larder:", oneVoice(urlpath.Hide(display.WithoutPackages(display.Error(err)))))
+		fmt.Fprintln(stderr, "larder:", indentContinuations(urlpath.Hide(display.WithoutPackages(display.Error(err)))))
 	}
 	return status(err)
 }
 
-// oneVoice indents later lines of a message that look like messages of the
+// indentContinuations indents later lines of a message that look like messages of the
 // program, because names in it may contain such lines.
-func oneVoice(message string) string {
+func indentContinuations(message string) string {
 	return strings.ReplaceAll(message, "\nlarder:", "\n    larder:")
 }
 

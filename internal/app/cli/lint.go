@@ -59,7 +59,7 @@ func (a *app) lint(ctx context.Context, file string, f lintFlags) error {
 	if f.json {
 		err = writeJSON(a.stdout, findingsIn(found))
 	} else {
-		a.tellWarnings(file, fl, found)
+		a.printWarnings(file, fl, found)
 	}
 	if err == nil && f.strict && len(found) > 0 {
 		return failure{fmt.Errorf("%s: %s with --strict", display.Name(file), warningsText(found))}
@@ -95,10 +95,10 @@ func hasCheckpoint(fl *flow.Flow) bool {
 	return slices.ContainsFunc(fl.Nodes, func(n *flow.Node) bool { return n.Options.Checkpoint })
 }
 
-func (a *app) tellWarnings(file string, fl *flow.Flow, found []lint.Warning) {
+func (a *app) printWarnings(file string, fl *flow.Flow, found []lint.Warning) {
 	for _, w := range found {
 		e := flow.Error{File: w.At.File, Line: w.At.Line, Column: w.At.Column, Msg: w.String()}
-		fmt.Fprintln(a.stderr, "larder: warning:", oneVoice(urlpath.Hide(display.Printable(e.Error()))))
+		fmt.Fprintln(a.stderr, "larder: warning:", indentContinuations(urlpath.Hide(display.Printable(e.Error()))))
 	}
 	what := "nothing wrong"
 	if len(found) > 0 {

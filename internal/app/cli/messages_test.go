@@ -148,8 +148,8 @@ func provocations() []provoked {
 	return all
 }
 
-// said returns the status of the program and its stderr, with D for the directory.
-func (p provoked) said(t *testing.T) string {
+// run returns the status of the program and its stderr, with D for the directory.
+func (p provoked) run(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -186,7 +186,7 @@ func TestMessages(t *testing.T) {
 	var now strings.Builder
 	for _, p := range provocations() {
 		t.Run(p.name, func(t *testing.T) {
-			got := p.said(t)
+			got := p.run(t)
 			if leak := leaks.FindString(got); leak != "" {
 				t.Errorf("it has %q:\n%s", leak, got)
 			}
@@ -208,12 +208,12 @@ func TestMessages(t *testing.T) {
 	want := string(readFile(t, file))
 	sections := map[string]string{}
 	for s := range strings.SplitSeq(want, "\n#### ") {
-		name, said, _ := strings.Cut(s, "\n")
-		sections[name] = said
+		name, message, _ := strings.Cut(s, "\n")
+		sections[name] = message
 	}
 	for s := range strings.SplitSeq(now.String(), "\n#### ") {
-		if name, said, _ := strings.Cut(s, "\n"); sections[name] != said {
-			t.Errorf("%s: it says\n%swant\n%s", name, said, sections[name])
+		if name, message, _ := strings.Cut(s, "\n"); sections[name] != message {
+			t.Errorf("%s: it says\n%swant\n%s", name, message, sections[name])
 		}
 	}
 }

@@ -197,11 +197,11 @@ func (w *world) step(rt *rapid.T) {
 		w.readAll(path, 0, read)
 	}
 	own := w.own(c)
-	var said bytes.Buffer
-	status := cli.Main(c.args, &said, &said)
+	var output bytes.Buffer
+	status := cli.Main(c.args, &output, &output)
 	fail := func(format string, args ...any) {
 		rt.Helper()
-		rt.Fatalf("larder %s: status %d: "+format+"\nit said: %s", append(append([]any{strings.Join(c.args, " "), status}, args...), said.String())...)
+		rt.Fatalf("larder %s: status %d: "+format+"\nit said: %s", append(append([]any{strings.Join(c.args, " "), status}, args...), output.String())...)
 	}
 	again := map[string]string{}
 	for _, path := range c.reads {

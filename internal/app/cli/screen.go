@@ -30,8 +30,8 @@ const (
 // reads the size of the terminal, so it notices every change.
 const redrawInterval = 100 * time.Millisecond
 
-// maxSaid is the number of stored warnings.
-const maxSaid = 100
+// maxWarnings is the number of stored warnings.
+const maxWarnings = 100
 
 // screen shows a run on the alternate screen of a terminal, so that its old
 // content reappears afterwards. Warnings during the run are then written below
@@ -42,11 +42,11 @@ type screen struct {
 	color bool
 	guard *terminalGuard
 
-	mu      sync.Mutex // of the fields below; never held while writing to the terminal
-	tracker *tracker
-	said    []string // to write at the end
-	left    int      // number of earlier, dropped lines
-	closed  bool
+	mu       sync.Mutex // of the fields below; never held while writing to the terminal
+	tracker  *tracker
+	warnings []string // to write at the end
+	left     int      // number of earlier, dropped lines
+	closed   bool
 
 	shown         []string // current content of the screen
 	width, height int
@@ -109,9 +109,9 @@ func (s *screenLog) Write(p []byte) (int, error) {
 		return s.w.Write(p)
 	}
 	s.tracker.note(string(p))
-	s.said = append(s.said, string(p))
-	if over := len(s.said) - maxSaid; over > 0 {
-		s.said = slices.Delete(s.said, 0, over)
+	s.warnings = append(s.warnings, string(p))
+	if over := len(s.warnings) - maxWarnings; over > 0 {
+		s.warnings = slices.Delete(s.warnings, 0, over)
 		s.left += over
 	}
 	return len(p), nil
@@ -159,7 +159,7 @@ func (s *screen) close() {
 		if s.left > 0 {
 			fmt.Fprintf(s.w, "(%d earlier warnings omitted)\n", s.left)
 		}
-		fmt.Fprint(s.w, strings.Join(s.said, ""))
+		fmt.Fprint(s.w, strings.Join(s.warnings, ""))
 	})
 }
 

@@ -94,7 +94,7 @@ func TestPictures(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		only          []string
-		tell          func(*tracker)
+		feed          func(*tracker)
 		seconds       float64
 		width, height int
 		want          string
@@ -202,7 +202,7 @@ letters  2 of 7 nodes done  30s  cache …me/ada/.cache/larder
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tr := testTracker(t, c.only...)
-			c.tell(tr)
+			c.feed(tr)
 			got := "\n" + strings.Join(tr.lines(at(c.seconds), c.width, c.height, false), "\n") + "\n"
 			if got != c.want {
 				t.Errorf("%s", got)
@@ -452,7 +452,7 @@ nodes:
 		return strings.Join(all, " ")
 	}
 	for i, step := range []struct {
-		tell func()
+		feed func()
 		want string
 	}{
 		{func() { tr.started(0, "in", "part", "bare") }, "waiting waiting waiting waiting waiting waiting"},
@@ -461,7 +461,7 @@ nodes:
 		{func() { tr.progress(3, "sorted", 5, 5); tr.started(3, "out") }, "running passing passing running passing running"},
 		{func() { tr.progress(4, "out", 5, 5) }, "done done done done done done"},
 	} {
-		if step.tell(); phases() != step.want {
+		if step.feed(); phases() != step.want {
 			t.Errorf("step %d: %s, want %s", i, phases(), step.want)
 		}
 	}

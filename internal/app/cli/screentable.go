@@ -91,7 +91,7 @@ var columns = []column{
 
 const (
 	leastBar = 8
-	mostBar  = 32
+	maxBar   = 32
 	gap      = 2 // columns between two
 )
 
@@ -184,7 +184,7 @@ func fit(nodes []*tracked, now time.Time, width int) (shown []column, widths []i
 		return shown, []int{min(widths[0], width)}
 	}
 	if i := slices.IndexFunc(shown, func(c column) bool { return c.text == nil }); i >= 0 {
-		widths[i] += min(width-total, mostBar-leastBar)
+		widths[i] += min(width-total, maxBar-leastBar)
 	}
 	return shown, widths
 }

@@ -94,10 +94,10 @@ func summaryMarkdown(w io.Writer, r *flow.Report) error {
 	b.WriteString(rereadList(r.Nodes))
 	if len(r.Skips) > 0 {
 		fmt.Fprintf(&b, "\n%d %s skipped:\n\n", len(r.Skips), plural(int64(len(r.Skips)), "sample"))
-		for _, s := range r.Skips[:min(len(r.Skips), mostSkips)] {
+		for _, s := range r.Skips[:min(len(r.Skips), maxSkips)] {
 			fmt.Fprintf(&b, "- %s, sample %d: %s\n", cell(s.Node), s.Sample, cell(s.Error))
 		}
-		if more := len(r.Skips) - mostSkips; more > 0 {
+		if more := len(r.Skips) - maxSkips; more > 0 {
 			fmt.Fprintf(&b, "- and %d more\n", more)
 		}
 	}

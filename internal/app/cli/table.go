@@ -56,13 +56,13 @@ func rereads(n flow.NodeReport) string {
 	return strings.Join(all, ", ")
 }
 
-const mostSkips = 10
+const maxSkips = 10
 
 func writeSkips(w io.Writer, skips []flow.Skip) {
-	for _, s := range skips[:min(len(skips), mostSkips)] {
+	for _, s := range skips[:min(len(skips), maxSkips)] {
 		fmt.Fprintf(w, "%s: sample %d skipped: %s\n", s.Node, s.Sample, printable(s.Error))
 	}
-	if more := len(skips) - mostSkips; more > 0 {
+	if more := len(skips) - maxSkips; more > 0 {
 		fmt.Fprintf(w, "%d more samples skipped; see the report or --skips\n", more)
 	}
 }

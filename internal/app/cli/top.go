@@ -130,11 +130,11 @@ func writeServer(w io.Writer, st, before *server.Status) error {
 	return nil
 }
 
-const mostStages = 5
+const maxStages = 5
 
 func writeStages(w io.Writer, open string, stages []loader.Stage) {
 	var shown []string
-	for _, s := range stages[:min(len(stages), mostStages)] {
+	for _, s := range stages[:min(len(stages), maxStages)] {
 		if s.Share >= 0.005 {
 			shown = append(shown, fmt.Sprintf("%s %.0f %%", display.Printable(s.Name), 100*s.Share))
 		}

@@ -19,7 +19,7 @@ import (
 //	larder: warning: node in: files are passed over (folder /a, files 2)
 type warnings struct {
 	to    *warningLines
-	tell  func(flow.Event) // if not nil
+	emit  func(flow.Event) // if not nil
 	attrs []slog.Attr      // common to all records
 	group string           // prefix of the names of attributes
 }
@@ -30,8 +30,8 @@ type warningLines struct {
 	w  io.Writer
 }
 
-func newWarnings(w io.Writer, tell func(flow.Event)) warnings {
-	return warnings{to: &warningLines{w: w}, tell: tell}
+func newWarnings(w io.Writer, emit func(flow.Event)) warnings {
+	return warnings{to: &warningLines{w: w}, emit: emit}
 }
 
 // Enabled implements slog.Handler.
@@ -39,34 +39,34 @@ func (warnings) Enabled(_ context.Context, l slog.Level) bool { return l >= slog
 
 // Handle implements slog.Handler.
 func (w warnings) Handle(_ context.Context, r slog.Record) error {
-	said := saying{text: display.Printable(display.WithoutPackages(r.Message))}
+	message := warningText{text: display.Printable(display.WithoutPackages(r.Message))}
 	for _, a := range w.attrs {
-		said.add("", a)
+		message.add("", a)
 	}
 	r.Attrs(func(a slog.Attr) bool {
-		said.add(w.group, a)
+		message.add(w.group, a)
 		return true
 	})
-	if w.tell != nil {
-		w.tell(flow.Event{Time: r.Time, Event: flow.Warning, Node: said.node, Message: urlpath.Hide(said.String())})
+	if w.emit != nil {
+		w.emit(flow.Event{Time: r.Time, Event: flow.Warning, Node: message.node, Message: urlpath.Hide(message.String())})
 	}
-	line := said.String()
-	if said.node != "" {
-		line = "node " + said.node + ": " + line
+	line := message.String()
+	if message.node != "" {
+		line = "node " + message.node + ": " + line
 	}
 	w.to.mu.Lock()
 	defer w.to.mu.Unlock()
-	_, err := fmt.Fprintln(w.to.w, "larder: warning:", oneVoice(urlpath.Hide(line)))
+	_, err := fmt.Fprintln(w.to.w, "larder: warning:", indentContinuations(urlpath.Hide(line)))
 	return err
 }
 
-// saying is a warning: its subject, the node, the reason and the rest.
-type saying struct {
+// warningText is a warning: its subject, the node, the reason and the rest.
+type warningText struct {
 	text, node, reason string
 	more               []string
 }
 
-func (s *saying) add(group string, a slog.Attr) {
+func (s *warningText) add(group string, a slog.Attr) {
 	value := a.Value.Resolve()
 	if value.Kind() == slog.KindGroup {
 		for _, in := range value.Group() {
@@ -91,7 +91,7 @@ func (s *saying) add(group string, a slog.Attr) {
 	}
 }
 
-func (s *saying) String() string {
+func (s *warningText) String() string {
 	text := s.text
 	if len(s.more) > 0 {
 		text += " (" + strings.Join(s.more, ", ") + ")"

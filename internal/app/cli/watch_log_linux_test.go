@@ -63,7 +63,7 @@ func TestWatchIntoALog(t *testing.T) {
 			w := startLogged(t, watchedFlow, through...)
 			w.until("watching flow.yaml")
 			w.grow("05_image.jpeg")
-			w.said = nil
+			w.printed = nil
 			line := w.until("changed: ")
 			if _, names, _ := strings.Cut(line, "changed: "); names != "data/data/05_image.jpeg" {
 				t.Errorf("changed: %s; want the image alone", names)
@@ -74,7 +74,7 @@ func TestWatchIntoALog(t *testing.T) {
 			}
 			// A run that reads the growing log says so, and fails.
 			if status := w.end(); status > 1 {
-				t.Errorf("status %d\n%s", status, strings.Join(w.said, "\n"))
+				t.Errorf("status %d\n%s", status, strings.Join(w.printed, "\n"))
 			}
 		})
 	}
@@ -99,8 +99,8 @@ nodes:
 	}
 	w.grow("05_image.jpeg")
 	w.changed("data/data/05_image.jpeg", "ok in", 1)
-	if !slices.Contains(w.said, "changed: data/data/05_image.jpeg") {
-		t.Errorf("files that nobody reads are told of:\n%s", strings.Join(w.said, "\n"))
+	if !slices.Contains(w.printed, "changed: data/data/05_image.jpeg") {
+		t.Errorf("files that nobody reads are told of:\n%s", strings.Join(w.printed, "\n"))
 	}
 	w.grow("25_image.jpeg") // excluded by one source, and read by another
 	w.changed("data/data/25_image.jpeg", "ok in", 0)

@@ -34,10 +34,10 @@ cp "$LARDER_IN/image.jpeg" "$LARDER_OUT/copy.jpeg"`
 // watched is a program that runs a flow repeatedly.
 type watched struct {
 	*bench
-	cmd   *exec.Cmd
-	lines *bufio.Scanner
-	said  []string // since the last check
-	hold  string
+	cmd     *exec.Cmd
+	lines   *bufio.Scanner
+	printed []string // since the last check
+	hold    string
 }
 
 func startWatching(t *testing.T, flow string, args ...string) *watched {
@@ -79,12 +79,12 @@ func (w *watched) start() {
 func (w *watched) until(part string) string {
 	w.t.Helper()
 	for w.lines.Scan() {
-		w.said = append(w.said, w.lines.Text())
+		w.printed = append(w.printed, w.lines.Text())
 		if strings.Contains(w.lines.Text(), part) {
 			return w.lines.Text()
 		}
 	}
-	w.t.Fatalf("the program ended without saying %q:\n%s", part, strings.Join(w.said, "\n"))
+	w.t.Fatalf("the program ended without saying %q:\n%s", part, strings.Join(w.printed, "\n"))
 	return ""
 }
 
@@ -92,7 +92,7 @@ func (w *watched) until(part string) string {
 // checks the result and the number of executions of the command.
 func (w *watched) changed(names, end string, executions int) {
 	w.t.Helper()
-	w.said = nil
+	w.printed = nil
 	line := w.until("changed: ")
 	if first, _, _ := strings.Cut(strings.TrimPrefix(line, "changed: "), ","); !strings.Contains(names, first) {
 		w.t.Errorf("%s; want %s", line, names)
@@ -103,9 +103,9 @@ func (w *watched) changed(names, end string, executions int) {
 func (w *watched) ran(end string, executions int) {
 	w.t.Helper()
 	w.until("watching flow.yaml")
-	mustContain(w.t, "the run", strings.Join(w.said, "\n"), end)
+	mustContain(w.t, "the run", strings.Join(w.printed, "\n"), end)
 	if got := w.executions(); got != executions {
-		w.t.Errorf("%d executions, want %d:\n%s", got, executions, strings.Join(w.said, "\n"))
+		w.t.Errorf("%d executions, want %d:\n%s", got, executions, strings.Join(w.printed, "\n"))
 	}
 }
 
@@ -116,7 +116,7 @@ func (w *watched) end() int {
 		w.t.Fatal(err)
 	}
 	for w.lines.Scan() {
-		w.said = append(w.said, w.lines.Text())
+		w.printed = append(w.printed, w.lines.Text())
 	}
 	_ = w.cmd.Wait() // the status tells
 	return w.cmd.ProcessState.ExitCode()
@@ -277,7 +277,7 @@ func TestWatchChangesDuringARun(t *testing.T) {
 	w.until("changed: ")
 	w.until("watching flow.yaml")
 	if got := w.executions(); got != 4 {
-		t.Errorf("%d executions, want 4:\n%s", got, strings.Join(w.said, "\n"))
+		t.Errorf("%d executions, want 4:\n%s", got, strings.Join(w.printed, "\n"))
 	}
 	sameTree(t, "the output", tree(t, w.path("out/data")), copies(t, w.path("data/data")))
 

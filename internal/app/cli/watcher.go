@@ -35,10 +35,10 @@ type watcher struct {
 	err     error
 }
 
-// Up to mostNoted changes are recorded and up to mostNamed named.
+// Up to maxNoted changes are recorded and up to maxNamed named.
 const (
-	mostNoted = 64
-	mostNamed = 3
+	maxNoted = 64
+	maxNamed = 3
 )
 
 func newWatcher() (*watcher, error) {
@@ -87,7 +87,7 @@ func (w *watcher) note(name string) {
 	if name != "" && !w.counts(name) {
 		return
 	}
-	if !slices.Contains(w.changed, name) && len(w.changed) < mostNoted {
+	if !slices.Contains(w.changed, name) && len(w.changed) < maxNoted {
 		w.changed = append(w.changed, name)
 	}
 	select {
@@ -104,7 +104,7 @@ func (w *watcher) wait(ctx context.Context) bool {
 	for burst(ctx, w.signal) {
 		logs := printedTo()
 		w.mu.Lock()
-		if len(w.changed) < mostNoted { // otherwise anything may have changed
+		if len(w.changed) < maxNoted { // otherwise anything may have changed
 			w.changed = slices.DeleteFunc(w.changed, logs.has)
 		}
 		left := len(w.changed) > 0
@@ -227,8 +227,8 @@ func (w *watcher) changes(from string) string {
 		}
 		names = append(names, printable(cmp.Or(name, "more than could be noted")))
 	}
-	if len(names) > mostNamed {
-		names = append(names[:mostNamed], "more")
+	if len(names) > maxNamed {
+		names = append(names[:maxNamed], "more")
 	}
 	return strings.Join(names, ", ")
 }

@@ -45,8 +45,8 @@ type Expression struct {
 
 // Bounds of a formula: in bytes, and in nodes of the tree as evaluated.
 const (
-	mostBytes = 256 << 10
-	mostNodes = 100_000
+	maxBytes = 256 << 10
+	maxNodes = 100_000
 )
 
 // Compile parses a formula. The error describes a problem and its position, as far as
@@ -65,7 +65,7 @@ func compile(text string) (*identifiers, *vm.Program, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil, &fault{"empty expression; write one such as metadata.size > 3"}
 	}
-	if len(text) > mostBytes {
+	if len(text) > maxBytes {
 		return nil, nil, &fault{tooLong}
 	}
 	tree, err := parser.Parse(text)
@@ -122,7 +122,7 @@ type nodes int
 type tooMany struct{}
 
 func (n *nodes) Visit(*ast.Node) {
-	if *n++; *n > mostNodes {
+	if *n++; *n > maxNodes {
 		panic(tooMany{})
 	}
 }

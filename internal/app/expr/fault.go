@@ -15,15 +15,15 @@ func (f *fault) Error() string { return f.text }
 
 func faultf(format string, args ...any) error {
 	for i, a := range args {
-		if s, ok := a.(string); ok && len(s) > mostShown {
-			args[i] = strings.ToValidUTF8(s[:mostShown], "") + "..."
+		if s, ok := a.(string); ok && len(s) > maxShown {
+			args[i] = strings.ToValidUTF8(s[:maxShown], "") + "..."
 		}
 	}
 	return &fault{fmt.Sprintf(format, args...)}
 }
 
-// mostShown bounds a string in a message, in bytes: a name may come from data.
-const mostShown = 1000
+// maxShown bounds a string in a message, in bytes: a name may come from data.
+const maxShown = 1000
 
 func faultAt(at file.Location, text string) error {
 	return &file.Error{Location: at, Message: text, Prev: &fault{text}}

@@ -64,7 +64,7 @@ func evaluated(t testing.TB, formula string) (v any, wrong string, early bool) {
 }
 
 // foreign matches text that no message may have, from Go and the library.
-var foreign = regexp.MustCompile(`\b(reflect|interface|panic|runtime|goroutine|nil pointer|strconv|parsing|u?int(8|16|32|64)|float(32|64)|big\.|time\.[A-Z]|image\.[A-Z]|struct|func|Value)\b|\bexpr($|[^.\w]|\.[A-Z])|<nil>|%!|map\[|\[\]\w|` + regexp.QuoteMeta(unsaid))
+var foreign = regexp.MustCompile(`\b(reflect|interface|panic|runtime|goroutine|nil pointer|strconv|parsing|u?int(8|16|32|64)|float(32|64)|big\.|time\.[A-Z]|image\.[A-Z]|struct|func|Value)\b|\bexpr($|[^.\w]|\.[A-Z])|<nil>|%!|map\[|\[\]\w|` + regexp.QuoteMeta(unknownMessage))
 
 var (
 	place  = regexp.MustCompile(`(?s) \(\d+:\d+\)\n \| .*`)
@@ -144,10 +144,10 @@ func formulas() (all []string) {
 // names of a library or its messages. Errors before and during an evaluation have the same
 // words.
 func TestMessagesHaveNoWordsOfOthers(t *testing.T) {
-	said := map[string]bool{}
+	messages := map[string]bool{}
 	for _, formula := range formulas() {
 		v, wrong, early := evaluated(t, formula)
-		said[wrong] = true
+		messages[wrong] = true
 		if wrong == "" {
 			if shown := Shown(v); foreign.MatchString(shown) {
 				t.Errorf("%s is %s", formula, shown)
@@ -167,9 +167,9 @@ func TestMessagesHaveNoWordsOfOthers(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d messages", len(said))
-	if len(said) < 300 {
-		t.Errorf("only %d messages were seen", len(said))
+	t.Logf("%d messages", len(messages))
+	if len(messages) < 300 {
+		t.Errorf("only %d messages were seen", len(messages))
 	}
 }
 

@@ -60,20 +60,20 @@ func words(err error, message string) string {
 	if f, ok := errors.AsType[*fault](err); ok {
 		return f.text
 	}
-	return say(message)
+	return reword(message)
 }
 
-// unsaid is the message for unknown errors of the library.
-const unsaid = "invalid expression"
+// unknownMessage is the message for unknown errors of the library.
+const unknownMessage = "invalid expression"
 
-// say converts the message of an error of the library.
-func say(message string) string {
-	for _, s := range sayings {
+// reword converts the message of an error of the library.
+func reword(message string) string {
+	for _, s := range messageRules {
 		if m := s.is.FindStringSubmatch(strings.TrimSpace(message)); m != nil {
 			return s.as(m)
 		}
 	}
-	return unsaid
+	return unknownMessage
 }
 
 // Brief returns a formula for a message: on one line, and shortened.

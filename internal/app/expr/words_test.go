@@ -167,7 +167,7 @@ func TestFormulasAreReadInTime(t *testing.T) {
 		chain = "1 < (" + chain + " ? 1 : 2) < 3"
 	}
 	for formula, wrong := range map[string]string{
-		chain: tooLong, strings.Repeat("1 + ", 10001) + "1": tooLong, strings.Repeat("(", mostBytes+1): tooLong,
+		chain: tooLong, strings.Repeat("1 + ", 10001) + "1": tooLong, strings.Repeat("(", maxBytes+1): tooLong,
 		lets(200) + "v199 == 0": "",
 	} {
 		began := time.Now()

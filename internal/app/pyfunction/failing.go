@@ -20,8 +20,8 @@ func (f Failing) Why(err error) error {
 	case errors.Is(err, context.Canceled) || errors.Is(err, dataset.ErrChanged):
 		return err
 	case errors.Is(err, python.ErrTimeout):
-		said := strings.TrimPrefix(err.Error(), python.ErrTimeout.Error())
-		return fmt.Errorf("%s took longer than the timeout of %s, and its worker was ended%s", f.Function, f.Timeout, said)
+		stderr := strings.TrimPrefix(err.Error(), python.ErrTimeout.Error())
+		return fmt.Errorf("%s took longer than the timeout of %s, and its worker was ended%s", f.Function, f.Timeout, stderr)
 	case errors.As(err, &died) && strings.Contains(died.Stderr, "No module named") && strings.Contains(died.Stderr, "larder"):
 		return fmt.Errorf("%s cannot import larder: install the package for it, as by %s -m pip install larder, or name another interpreter in LARDER_PYTHON%s", f.Interpreter, f.Interpreter, died.Stderr)
 	}

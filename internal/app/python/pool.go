@@ -301,7 +301,7 @@ func (c *crew) do(ctx context.Context, t *Task) error {
 
 // doBy executes a task on a worker, and puts the worker back if it stays usable.
 func (c *crew) doBy(ctx context.Context, w *worker, t *Task) error {
-	fit, err := w.carryOut(ctx, t)
+	fit, err := w.execute(ctx, t)
 	if fit {
 		c.put(w)
 	} else {

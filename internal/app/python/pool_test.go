@@ -37,24 +37,24 @@ func TestUnsent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer CloseOf(owner)
-	var said []byte
+	var answer []byte
 	whole := errors.New("cannot be read")
 	task := func(fill error) error {
 		return Do(t.Context(), pool.Number(), &Task{
 			Bytes: 8, Most: 1 << 20, Log: new(bytes.Buffer),
 			Fill:   func(to []byte) error { copy(to, []byte{1, 0, 0, 0, 0, 0, 0, 0}); return fill },
-			Answer: func(m []byte) error { said = bytes.Clone(m); return nil },
+			Answer: func(m []byte) error { answer = bytes.Clone(m); return nil },
 		})
 	}
 	if err := task(nil); err != nil {
 		t.Fatal(err)
 	}
-	pid := said
+	pid := answer
 	if err := task(whole); !errors.Is(err, whole) {
 		t.Errorf("%v", err)
 	}
-	if err := task(nil); err != nil || !bytes.Equal(said, pid) {
-		t.Errorf("another worker: %q, before %q; %v", said, pid, err)
+	if err := task(nil); err != nil || !bytes.Equal(answer, pid) {
+		t.Errorf("another worker: %q, before %q; %v", answer, pid, err)
 	}
 }
 

@@ -22,7 +22,7 @@ func Begin(ctx context.Context, p *Pool) (*Session, error) {
 // Do executes a task. After an error other than a *FunctionError or one of Fill,
 // the worker has ended, and every further call fails.
 func (s *Session) Do(ctx context.Context, t *Task) error {
-	_, err := s.worker.carryOut(ctx, t)
+	_, err := s.worker.execute(ctx, t)
 	return err
 }
 

@@ -113,7 +113,7 @@ type worker struct {
 	to        *os.File
 	from      *os.File
 	stderr    *os.File
-	said      teller
+	output    stderrReader
 	heard     chan struct{} // closed at the end of stderr
 	dead      chan struct{} // closed after that, when the process has ended
 	how       error
@@ -192,7 +192,7 @@ func (w *worker) begin(s *Setup) error {
 // listen reads stderr of the worker to its end.
 func (w *worker) listen() {
 	defer close(w.heard)
-	w.said.read(w.stderr)
+	w.output.read(w.stderr)
 }
 
 // over is called when the process has ended. It reads the remaining output, but
@@ -274,18 +274,18 @@ func (w *worker) lost(err error) error {
 	if w.how != nil {
 		how = w.how.Error()
 	}
-	return &DiedError{how, w.said.tail.String()}
+	return &DiedError{how, w.output.tail.String()}
 }
 
 // failureOf decodes an error from a worker.
 func failureOf(body []byte) error {
-	var said struct {
+	var failure struct {
 		Text string `json:"text"`
 	}
-	if err := json.Unmarshal(body, &said); err != nil {
+	if err := json.Unmarshal(body, &failure); err != nil {
 		return errMessage
 	}
-	return &FunctionError{said.Text}
+	return &FunctionError{failure.Text}
 }
 
 func (w *worker) send(kind uint32, body []byte) error {
@@ -358,10 +358,10 @@ func (w *worker) prepare(ctx context.Context, limit time.Duration) error {
 	})
 }
 
-// carryOut executes a task, and reports whether the worker stays usable. If not, it
+// execute runs a task, and reports whether the worker stays usable. If not, it
 // has ended.
-func (w *worker) carryOut(ctx context.Context, t *Task) (fit bool, err error) {
-	end := w.said.begin(t.Log)
+func (w *worker) execute(ctx context.Context, t *Task) (fit bool, err error) {
+	end := w.output.begin(t.Log)
 	err = w.prepare(ctx, t.Limit)
 	if err == nil {
 		err = w.within(ctx, t.Limit, func() error { return w.do(t) })
@@ -380,7 +380,7 @@ func (w *worker) carryOut(ctx context.Context, t *Task) (fit bool, err error) {
 	case ctx.Err() != nil:
 		return fit, context.Cause(ctx)
 	case errors.Is(err, ErrTimeout):
-		return fit, fmt.Errorf("%w%s", ErrTimeout, w.said.tail.String())
+		return fit, fmt.Errorf("%w%s", ErrTimeout, w.output.tail.String())
 	case unsent != nil:
 		return fit, unsent.err
 	}
@@ -508,9 +508,9 @@ func (w *worker) shrink() {
 	}
 }
 
-// A teller receives stderr of a worker. It stores the end for errors, and writes
+// A stderrReader receives stderr of a worker. It stores the end for errors, and writes
 // the output for a sample to its log.
-type teller struct {
+type stderrReader struct {
 	mu    sync.Mutex
 	tail  process.Tail
 	log   io.Writer // nil: dropped
@@ -522,7 +522,7 @@ type teller struct {
 // endOfSample is what a worker writes to stderr after each sample, on request.
 const endOfSample = "\x00larder: end of sample\x00"
 
-func (t *teller) read(from io.Reader) {
+func (t *stderrReader) read(from io.Reader) {
 	b, held := make([]byte, 32<<10), 0
 	for {
 		n, err := from.Read(b[held:])
@@ -536,7 +536,7 @@ func (t *teller) read(from io.Reader) {
 
 // take passes on what was read, except a suffix that may be the beginning of
 // endOfSample.
-func (t *teller) take(b []byte, held *int, last bool) {
+func (t *stderrReader) take(b []byte, held *int, last bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	all := b
@@ -545,7 +545,7 @@ func (t *teller) take(b []byte, held *int, last bool) {
 		if !found {
 			break
 		}
-		t.say(before)
+		t.write(before)
 		t.marks++
 		t.signal()
 		b = after
@@ -555,24 +555,25 @@ func (t *teller) take(b []byte, held *int, last bool) {
 		for keep = min(len(b), len(endOfSample)-1); !strings.HasPrefix(endOfSample, string(b[len(b)-keep:])); keep-- {
 		}
 	}
-	t.say(b[:len(b)-keep])
+	t.write(b[:len(b)-keep])
 	*held = copy(all, b[len(b)-keep:])
 }
 
-func (t *teller) say(b []byte) {
+// write passes output on.
+func (t *stderrReader) write(b []byte) {
 	_, _ = t.tail.Write(b) // which cannot fail
 	if t.log != nil && len(b) > 0 {
 		_, _ = t.log.Write(b) // a log that cannot be written does not change a result
 	}
 }
 
-func (t *teller) signal() {
+func (t *stderrReader) signal() {
 	if t.mark != nil {
 		t.mark.Broadcast()
 	}
 }
 
-func (t *teller) ended() {
+func (t *stderrReader) ended() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.over = true
@@ -581,7 +582,7 @@ func (t *teller) ended() {
 
 // begin sends further output to a log. end waits for all output of the sample, if
 // the worker received the task.
-func (t *teller) begin(log io.Writer) (end func(asked bool)) {
+func (t *stderrReader) begin(log io.Writer) (end func(asked bool)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.tail = process.Tail{}

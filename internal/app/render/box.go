@@ -11,8 +11,8 @@ import (
 func (d *Drawing) width(n int) int {
 	node := d.nodes[n]
 	w := max(
-		width(fit(clean(node.Name), nameSize, mostText), nameSize),
-		width(fit(clean(node.Component.Name), smallSize, mostText), smallSize),
+		width(fit(clean(node.Name), nameSize, maxText), nameSize),
+		width(fit(clean(node.Component.Name), smallSize, maxText), smallSize),
 		badgesWidth(node.badges()),
 	)
 	if node.report != nil {
@@ -130,7 +130,7 @@ func (n node) badges() (all []badge) {
 		all = append(all, badge{icon: disk})
 	}
 	if n.cached() {
-		all = append(all, badge{icon: chip, text: fit(clean(cmp.Or(n.Options.Cache.Policy, "cache")), badgeText, labelMost)})
+		all = append(all, badge{icon: chip, text: fit(clean(cmp.Or(n.Options.Cache.Policy, "cache")), badgeText, maxLabel)})
 	}
 	return all
 }

@@ -70,7 +70,7 @@ func TestShort(t *testing.T) {
 }
 
 func TestFit(t *testing.T) {
-	if got := fit("measured", nameSize, mostText); got != "measured" {
+	if got := fit("measured", nameSize, maxText); got != "measured" {
 		t.Errorf("%q: a short name is changed", got)
 	}
 	if got := fit("abcdefghij", 10, width("abc…ij", 10)); got != "abc…ij" {

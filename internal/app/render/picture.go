@@ -43,11 +43,11 @@ const (
 	boxHeight   = 58 // with name and component
 	panelHeight = 62 // for results of a run
 	leastWidth  = 112
-	mostText    = 240 // longer strings are shortened
+	maxText     = 240 // longer strings are shortened
 	padding     = 16  // around text
 	socketGap   = 24
 	gapWidth    = 64 // minimum distance of layers
-	labelMost   = 140
+	maxLabel    = 140
 	labelPad    = 6
 	labelLead   = 12 // from the socket to its label
 	arrowLead   = 20 // horizontal, before a node
@@ -303,7 +303,7 @@ func route(path []*vertex, columns []column, from, to int) line {
 }
 
 func labelWidth(output string) int {
-	return width(fit(clean(output), smallSize, labelMost), smallSize) + 2*labelPad
+	return width(fit(clean(output), smallSize, maxLabel), smallSize) + 2*labelPad
 }
 
 // label adds a label for each selected output.

@@ -85,12 +85,12 @@ func escape(s string) string {
 const titleSize = 16
 
 func headerWidth(d *Drawing) int {
-	return width(fit(clean(d.name), titleSize, 2*mostText), titleSize)
+	return width(fit(clean(d.name), titleSize, 2*maxText), titleSize)
 }
 
 // header adds the flow's name, and the status of its run.
 func (s *svg) header(d *Drawing, most int) {
-	name := fit(clean(d.name), titleSize, 2*mostText)
+	name := fit(clean(d.name), titleSize, 2*maxText)
 	s.text(margin, margin+titleSize-2, titleSize, bold+fill(ink), name)
 	if d.report == nil {
 		return
@@ -152,7 +152,7 @@ func (s *svg) label(l label, title string) {
 	x, y := s.left+l.x, s.top+l.y
 	s.add(`<g><title>%s</title>`, escape(clean(title)))
 	s.add(`<rect x="%d" y="%d" width="%d" height="%d" rx="%d" %s/>`, x, y-height/2, l.w, height, height/2, fill(paper))
-	s.text(x+l.w/2, y+4, smallSize, `text-anchor="middle" `+fill(ink), fit(clean(l.text), smallSize, labelMost))
+	s.text(x+l.w/2, y+4, smallSize, `text-anchor="middle" `+fill(ink), fit(clean(l.text), smallSize, maxLabel))
 	s.add(`</g>`)
 }
 
@@ -173,8 +173,8 @@ func (s *svg) node(d *Drawing, n node, b box) {
 			b.w-2*radius, radius, radius, radius, radius, head-radius, fill(c))
 	}
 	middle := b.y + head/2
-	s.text(b.x+padding, middle-2, nameSize, bold+fill(onFill), fit(clean(n.Name), nameSize, mostText))
-	s.text(b.x+padding, middle+16, smallSize, fill(onFill), fit(clean(n.Component.Name), smallSize, mostText))
+	s.text(b.x+padding, middle-2, nameSize, bold+fill(onFill), fit(clean(n.Name), nameSize, maxText))
+	s.text(b.x+padding, middle+16, smallSize, fill(onFill), fit(clean(n.Component.Name), smallSize, maxText))
 	if d.report != nil {
 		s.panel(n, box{b.x + padding, b.y + head, b.w - 2*padding, panelHeight})
 	}

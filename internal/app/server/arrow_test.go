@@ -80,8 +80,8 @@ func columnsOf(t *testing.T, body io.Reader) (types map[string]string, columns m
 			columns[b.ColumnName(i)] = append(columns[b.ColumnName(i)], strings.ReplaceAll(string(text), "\n", ""))
 		}
 		if m, ok := b.(arrow.RecordBatchWithMetadata); ok {
-			said := m.Metadata()
-			metadata = append(metadata, said.ToMap())
+			pairs := m.Metadata()
+			metadata = append(metadata, pairs.ToMap())
 		}
 	}
 	if r.Err() != nil {

@@ -14,9 +14,9 @@ import (
 
 // A call requests results of a client's function for some arguments, each set
 // identified by its digest. The server returns cached results. The client computes
-// the others, unless another client is computing them. Until the client has
-// computed, the server owes it no reply, so it may request other results on this
-// connection or another one.
+// the others, unless another client is computing them. While the client
+// computes, no reply is due, so it may request other results on this connection or
+// another one.
 type call struct {
 	server   *Server
 	function *function
@@ -24,17 +24,17 @@ type call struct {
 	flags    uint32
 	cancel   context.CancelCauseFunc
 
-	mu       sync.Mutex
-	conn     *conn                 // that waits, or that carried the compute request
-	said     map[uint32][]key.Part // of arguments, by the client
-	computed map[uint32]*computed  // of results requested from the client
-	failed   map[int]error         // errors of the client's computation
-	arrived  chan struct{}
-	computes sync.Mutex // serialises requests to the client
+	mu           sync.Mutex
+	conn         *conn                    // that waits, or that carried the compute request
+	descriptions map[uint32][]key.Part    // of arguments, by the client
+	results      map[uint32]*clientResult // of results requested from the client
+	failed       map[int]error            // errors of the client's computation
+	arrived      chan struct{}
+	requesting   sync.Mutex // serialises requests to the client
 }
 
-// computed is the client's result for one set of arguments.
-type computed struct {
+// clientResult is the client's result for one set of arguments.
+type clientResult struct {
 	encoded []byte
 	whole   bool
 	err     error
@@ -48,10 +48,10 @@ const (
 )
 
 const (
-	callHead     = 16      // bytes of a call before the digests
-	mostSums     = 1 << 16 // per call
-	mostComputed = 1 << 30 // bytes of results received from all clients and not stored yet
-	mostError    = 1 << 10 // bytes of an error message
+	callHead    = 16      // bytes of a call before the digests
+	maxSums     = 1 << 16 // per call
+	maxComputed = 1 << 30 // bytes of results received from all clients and not stored yet
+	maxError    = 1 << 10 // bytes of an error message
 )
 
 // raisedError is the error of a client that computed for others and failed. The
@@ -61,7 +61,7 @@ type raisedError struct{ text string }
 func (e raisedError) Error() string { return e.text }
 
 // errTooLarge is the error of a result that exceeds the memory for results.
-var errTooLarge = fmt.Errorf("the server has no memory for the result: results that are not stored yet have %d MiB already", mostComputed>>20)
+var errTooLarge = fmt.Errorf("the server has no memory for the result: results that are not stored yet have %d MiB already", maxComputed>>20)
 
 // call executes a call, if necessary in a goroutine of its own.
 func (c *conn) call(body []byte) error {
@@ -95,7 +95,7 @@ func (c *conn) call(body []byte) error {
 func (c *conn) parseCall(body []byte) (cl *call, within uint64, err error) {
 	const size = sha256.Size
 	n := len(body) - callHead
-	if n < 0 || n%size != 0 || n/size > mostSums {
+	if n < 0 || n%size != 0 || n/size > maxSums {
 		return nil, 0, fmt.Errorf("%w: a call of %d bytes", errProtocol, len(body))
 	}
 	number := binary.LittleEndian.Uint32(body)
@@ -116,7 +116,7 @@ func (cl *call) callOf(i int) larder.Call[encoded] {
 	return larder.Call[encoded]{
 		Action: cl.action(i), Value: encodedValue, Share: true,
 		Compute: func(ctx context.Context) (encoded, error) {
-			values, err := cl.compute(ctx, []int{i})
+			values, err := cl.requestComputation(ctx, []int{i})
 			if partial, ok := errors.AsType[*larder.PartialError](err); ok {
 				return nil, partial.Errs[0]
 			}
@@ -154,8 +154,8 @@ func (a arguments) AppendKey(dst []byte) ([]byte, error) {
 func (a arguments) Describe() []key.Part {
 	a.call.mu.Lock()
 	defer a.call.mu.Unlock()
-	if said := a.call.said[a.index]; said != nil {
-		return said
+	if parts := a.call.descriptions[a.index]; parts != nil {
+		return parts
 	}
 	return []key.Part{{Kind: key.ArgPart, Name: "arguments", Digest: key.DigestOf(a.call.sums[a.index][:])}}
 }
@@ -201,7 +201,7 @@ func (cl *call) attempt(ctx context.Context, todo []int, results []larder.Result
 		for j, m := range missing {
 			which[j] = todo[m]
 		}
-		return cl.compute(ctx, which)
+		return cl.requestComputation(ctx, which)
 	}}
 	for _, i := range todo {
 		b.Calls = append(b.Calls, cl.callOf(i))
@@ -242,14 +242,14 @@ func (cl *call) keys() []key.Key {
 	return keys
 }
 
-// compute makes the client compute.
-func (cl *call) compute(ctx context.Context, which []int) ([]encoded, error) {
-	cl.computes.Lock()
-	defer cl.computes.Unlock()
+// requestComputation makes the client compute.
+func (cl *call) requestComputation(ctx context.Context, which []int) ([]encoded, error) {
+	cl.requesting.Lock()
+	defer cl.requesting.Unlock()
 	cl.mu.Lock()
-	cl.computed, cl.arrived = make(map[uint32]*computed, len(which)), make(chan struct{})
+	cl.results, cl.arrived = make(map[uint32]*clientResult, len(which)), make(chan struct{})
 	for _, i := range which {
-		cl.computed[uint32(i)] = &computed{}
+		cl.results[uint32(i)] = &clientResult{}
 	}
 	arrived, conn := cl.arrived, cl.conn
 	cl.mu.Unlock()
@@ -281,10 +281,10 @@ func (cl *call) compute(ctx context.Context, which []int) ([]encoded, error) {
 func (cl *call) drop() {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
-	for _, m := range cl.computed {
+	for _, m := range cl.results {
 		cl.server.calls.pending.Add(-int64(len(m.encoded)))
 	}
-	cl.computed = nil
+	cl.results = nil
 }
 
 // hasFailed reports whether the client failed to compute an item.
@@ -300,7 +300,7 @@ func (cl *call) take(which []int) (values []encoded, err error) {
 	defer cl.mu.Unlock()
 	values, errs := make([]encoded, len(which)), map[int]error{}
 	for j, i := range which {
-		m := cl.computed[uint32(i)]
+		m := cl.results[uint32(i)]
 		cl.server.calls.pending.Add(-int64(len(m.encoded)))
 		if values[j] = m.encoded; m.err != nil {
 			errs[j] = m.err
@@ -310,14 +310,14 @@ func (cl *call) take(which []int) (values []encoded, err error) {
 			cl.failed[i] = m.err
 		}
 	}
-	cl.computed = nil
+	cl.results = nil
 	if len(errs) > 0 {
 		return values, &larder.PartialError{Errs: errs}
 	}
 	return values, nil
 }
 
-// settled returns the connection that waits for the reply, and clears its debt.
+// settled returns the connection that waits for the reply, and marks it as idle.
 func (cl *call) settled() *conn {
 	cl.mu.Lock()
 	conn := cl.conn

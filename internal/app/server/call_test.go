@@ -351,7 +351,7 @@ func TestPartsOfResultsAreLetGo(t *testing.T) {
 func TestWhyCalls(t *testing.T) {
 	socket, _, _ := serverFor(t, Options{})
 	c := newCaller(t, socket, "1")
-	said := func(name, text string) []any {
+	arguments := func(name, text string) []any {
 		return []any{map[string]any{"name": name, "text": text, "digest": key.DigestOf([]byte(text)).String()}}
 	}
 	sum := sha256.Sum256([]byte("a"))
@@ -362,12 +362,12 @@ func TestWhyCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	token := binary.LittleEndian.Uint64(c.want(kindCompute).body)
-	c.send(kindAbout, map[string]any{"token": token, "items": []any{map[string]any{"index": 0, "arguments": said("size", "64")}}})
+	c.send(kindAbout, map[string]any{"token": token, "items": []any{map[string]any{"index": 0, "arguments": arguments("size", "64")}}})
 	if _, err := c.conn.Write(appendComputed(nil, token, 0, computedLast, "x")); err != nil {
 		t.Fatal(err)
 	}
 	c.want(kindResults)
-	c.send(kindWhy, map[string]any{"function": 0, "digest": key.DigestOf([]byte("b")).String(), "arguments": said("size", "128")})
+	c.send(kindWhy, map[string]any{"function": 0, "digest": key.DigestOf([]byte("b")).String(), "arguments": arguments("size", "128")})
 	var why struct {
 		Cached  bool
 		Changes []string
@@ -410,19 +410,19 @@ func TestPartsOfCodeMayBeReportedLater(t *testing.T) {
 	id, part := key.DigestOf([]byte("code")), key.DigestOf([]byte("part"))
 	c := &caller{client: connect(t, socket)}
 	c.compute = func(argument string) (string, error) { return "made of " + argument, nil }
-	tell := func(code map[string]any) {
+	describe := func(code map[string]any) {
 		code["digest"] = id.String()
 		c.send(kindFunction, map[string]any{"name": "m.f", "code": code})
 		c.want(kindFunctioned)
 	}
-	tell(map[string]any{})
+	describe(map[string]any{})
 	if all, err := c.call(0, "a"); err != nil || all[0].as != resultStored {
 		t.Fatalf("%v %v", all, err)
 	}
 	if parts := known.ClosureParts(t.Context(), s.options.Larder, id); parts != nil {
 		t.Errorf("parts that nobody told are %v", parts)
 	}
-	tell(map[string]any{"parts": []any{map[string]any{"name": "m.g", "where": "m.f -> m.g", "digest": part.String()}}})
+	describe(map[string]any{"parts": []any{map[string]any{"name": "m.g", "where": "m.f -> m.g", "digest": part.String()}}})
 	c.number = 1
 	if all, err := c.call(0, "a"); err != nil || all[0].as != resultBytes {
 		t.Errorf("of the same code, told in full: %v %v", all, err)

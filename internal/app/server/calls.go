@@ -16,11 +16,11 @@ type calls struct {
 	pending atomic.Int64 // bytes of results that are not stored yet
 
 	mu     sync.Mutex
-	tokens map[uint64]computing
+	tokens map[uint64]pendingCall
 	last   uint64
 }
 
-type computing struct {
+type pendingCall struct {
 	call *call
 	ctx  context.Context // of the computation
 }
@@ -29,10 +29,10 @@ func (s *calls) begin(cl *call, ctx context.Context) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.tokens == nil {
-		s.tokens = map[uint64]computing{}
+		s.tokens = map[uint64]pendingCall{}
 	}
 	s.last++
-	s.tokens[s.last] = computing{cl, ctx}
+	s.tokens[s.last] = pendingCall{cl, ctx}
 	return s.last
 }
 
@@ -70,7 +70,7 @@ func (c *conn) functionHandler(k kind) func([]byte) error {
 	case kindAbout:
 		return c.about
 	case kindComputed:
-		return c.computed
+		return c.handleResult
 	case kindForget:
 		return c.forget
 	case kindWhy:
@@ -79,13 +79,13 @@ func (c *conn) functionHandler(k kind) func([]byte) error {
 	return nil
 }
 
-// execute passes a frame to its handler. It reports errors, and protocol errors of the
+// handleFrame passes a frame to its handler. It reports errors, and protocol errors of the
 // client end the connection.
-func (c *conn) execute(carry func([]byte) error, f frame) error {
+func (c *conn) handleFrame(handle func([]byte) error, f frame) error {
 	if !c.hello.Load() {
 		return fmt.Errorf("%w: the first frame is a hello", errProtocol)
 	}
-	err := carry(f.body)
+	err := handle(f.body)
 	if err == nil || errors.Is(err, errProtocol) {
 		return err
 	}
@@ -129,8 +129,8 @@ const (
 
 const computedHead = 16
 
-// computed receives a piece of a result that the client was asked to compute.
-func (c *conn) computed(body []byte) error {
+// handleResult receives a piece of a result that the client was asked to compute.
+func (c *conn) handleResult(body []byte) error {
 	if len(body) < computedHead {
 		return fmt.Errorf("%w: a frame computed of %d bytes", errProtocol, len(body))
 	}
@@ -149,7 +149,7 @@ func (c *conn) computed(body []byte) error {
 		return nil
 	}
 	if !c.busy.CompareAndSwap(false, true) {
-		return fmt.Errorf("%w: a frame computed before the reply to the call before", errProtocol)
+		return fmt.Errorf("%w: a result frame arrived before the reply to the previous call", errProtocol)
 	}
 	cl.mu.Lock()
 	before := cl.conn
@@ -172,7 +172,7 @@ func (c *conn) computed(body []byte) error {
 func (cl *call) add(index, flags uint32, piece []byte) error {
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
-	m := cl.computed[index]
+	m := cl.results[index]
 	if m == nil || m.whole || cl.arrived == nil {
 		return fmt.Errorf("%w: item %d was not requested", errProtocol, index)
 	}
@@ -180,9 +180,9 @@ func (cl *call) add(index, flags uint32, piece []byte) error {
 	switch {
 	case flags&computedFailed != 0:
 		cl.server.calls.pending.Add(-int64(len(m.encoded)))
-		m.encoded, m.err = nil, raisedError{string(piece[:min(len(piece), mostError)])}
+		m.encoded, m.err = nil, raisedError{string(piece[:min(len(piece), maxError)])}
 	case m.err != nil:
-	case cl.server.calls.pending.Add(int64(len(piece))) > mostComputed && len(m.encoded) > 0:
+	case cl.server.calls.pending.Add(int64(len(piece))) > maxComputed && len(m.encoded) > 0:
 		cl.server.calls.pending.Add(-int64(len(m.encoded) + len(piece)))
 		m.encoded, m.err = nil, errTooLarge
 	default:
@@ -209,8 +209,8 @@ func (c *conn) about(body []byte) error {
 	}
 	cl.mu.Lock()
 	defer cl.mu.Unlock()
-	if cl.said == nil {
-		cl.said = map[uint32][]key.Part{}
+	if cl.descriptions == nil {
+		cl.descriptions = map[uint32][]key.Part{}
 	}
 	for _, item := range r.Items {
 		if uint64(item.Index) >= uint64(len(cl.sums)) {
@@ -220,7 +220,7 @@ func (c *conn) about(body []byte) error {
 		if err != nil {
 			return fmt.Errorf("%w: about: %w", errProtocol, err)
 		}
-		cl.said[item.Index] = parts
+		cl.descriptions[item.Index] = parts
 	}
 	return nil
 }
@@ -239,12 +239,12 @@ func partsOf(list []argument) ([]key.Part, error) {
 		if err != nil {
 			return nil, errors.New("a digest that is none")
 		}
-		parts[i] = key.Part{Kind: key.ArgPart, Name: a.Name, Value: a.Text[:min(len(a.Text), mostText)], Digest: d}
+		parts[i] = key.Part{Kind: key.ArgPart, Name: a.Name, Value: a.Text[:min(len(a.Text), maxText)], Digest: d}
 	}
 	return parts, nil
 }
 
-const mostText = 200 // bytes of a description
+const maxText = 200 // bytes of a description
 
 // forget deletes results.
 func (c *conn) forget(body []byte) error {

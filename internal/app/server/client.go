@@ -65,7 +65,7 @@ func exchange(c net.Conn, k kind, body any) (frame, error) {
 		return frame{}, err
 	}
 	for {
-		f, err := readFrame(c, mostReply)
+		f, err := readFrame(c, maxReply)
 		switch {
 		case err != nil:
 			return f, fmt.Errorf("the server has gone: %w", err)

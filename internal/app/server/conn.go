@@ -60,20 +60,20 @@ type slot struct {
 }
 
 func newConn(s *Server, number int, file *os.File, pid int) *conn {
-	c := &conn{server: s, number: number, file: file, pid: pid, began: time.Now(), requests: make(chan frame, mostWaiting), slots: map[uint32]slot{}}
+	c := &conn{server: s, number: number, file: file, pid: pid, began: time.Now(), requests: make(chan frame, maxWaiting), slots: map[uint32]slot{}}
 	c.ctx, c.cancel = context.WithCancelCause(s.ctx)
 	return c
 }
 
-// mostWaiting bounds the queued requests of a client.
-const mostWaiting = 64
+// maxWaiting bounds the queued requests of a client.
+const maxWaiting = 64
 
 var errGone = errors.New("the client has gone")
 
 // serve serves the connection until its client disconnects.
 func (c *conn) serve() {
 	var work sync.WaitGroup
-	work.Go(c.carryOut)
+	work.Go(c.serveRequests)
 	err := c.receive()
 	close(c.requests)
 	c.cancel(errGone)
@@ -99,7 +99,7 @@ func (c *conn) receive() error {
 	}
 	r := bufio.NewReaderSize(eager, 4096)
 	for {
-		f, err := readFrame(r, mostRequest)
+		f, err := readFrame(r, maxRequest)
 		if err != nil {
 			return err
 		}
@@ -109,8 +109,8 @@ func (c *conn) receive() error {
 			}
 			continue
 		}
-		if carry := c.functionHandler(f.kind); carry != nil {
-			if err := c.execute(carry, f); err != nil {
+		if handle := c.functionHandler(f.kind); handle != nil {
+			if err := c.handleFrame(handle, f); err != nil {
 				return err
 			}
 			eager.hasten()
@@ -119,7 +119,7 @@ func (c *conn) receive() error {
 		select {
 		case c.requests <- f:
 		default:
-			return fmt.Errorf("%w: more than %d requests wait for their replies", errProtocol, mostWaiting)
+			return fmt.Errorf("%w: more than %d requests wait for their replies", errProtocol, maxWaiting)
 		}
 	}
 }
@@ -170,8 +170,8 @@ func (s slot) release() {
 	}
 }
 
-// carryOut executes requests in sequence.
-func (c *conn) carryOut() {
+// serveRequests executes requests in sequence.
+func (c *conn) serveRequests() {
 	for f := range c.requests {
 		if c.ctx.Err() != nil && f.kind != kindEnd { // no client waits for it
 			continue

@@ -27,14 +27,14 @@ func TestEagerReader(t *testing.T) {
 		if i%3 > 0 {
 			r.hasten()
 		}
-		said := bytes.Repeat([]byte{byte(i)}, i%9+1)
-		want = append(want, said...)
+		sent := bytes.Repeat([]byte{byte(i)}, i%9+1)
+		want = append(want, sent...)
 		written := make(chan error, 1)
 		go func() { // before or after the read
-			_, err := to.Write(said)
+			_, err := to.Write(sent)
 			written <- err
 		}()
-		for range len(said) {
+		for range len(sent) {
 			n, err := r.Read(part[:1])
 			if err != nil || n != 1 {
 				t.Fatal(n, err)

@@ -104,7 +104,7 @@ func TestPipelinesEnd(t *testing.T) {
 			remoteClient(t, reply)
 			return
 		}
-		_, _ = readFrame(reply, mostReply)
+		_, _ = readFrame(reply, maxReply)
 		_ = reply.(interface{ Close() error }).Close()
 	}
 	round := func(from, n int) {

@@ -47,9 +47,9 @@ const (
 )
 
 const (
-	headBytes   = 8
-	mostRequest = 16 << 20 // bytes of a request's body
-	mostReply   = 64 << 20
+	headBytes  = 8
+	maxRequest = 16 << 20 // bytes of a request's body
+	maxReply   = 64 << 20
 )
 
 // A frame is one message.
@@ -102,8 +102,8 @@ func appendFrame(b []byte, k kind, body func([]byte) []byte) []byte {
 // appendJSON appends a frame whose body is JSON.
 func appendJSON(b []byte, k kind, v any) ([]byte, error) {
 	text, err := json.Marshal(v)
-	if err == nil && len(text) > mostReply {
-		err = fmt.Errorf("a reply of %d bytes is more than the %d of a frame", len(text), mostReply)
+	if err == nil && len(text) > maxReply {
+		err = fmt.Errorf("a reply of %d bytes is more than the %d of a frame", len(text), maxReply)
 	}
 	if err != nil {
 		return b, err

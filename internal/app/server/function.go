@@ -34,12 +34,12 @@ type codePart struct {
 	Digest string `json:"digest"`
 }
 
-// guest is the namespace of these functions in keys: their identities and versions
+// pythonNamespace is the namespace of these functions in keys: their identities and versions
 // are unrelated to those of Go.
-const guest = "python"
+const pythonNamespace = "python"
 
-// mostFunctions bounds the functions of a connection.
-const mostFunctions = 1 << 16
+// maxFunctions bounds the functions of a connection.
+const maxFunctions = 1 << 16
 
 // function registers a function and sends its number to the client.
 func (c *conn) function(body []byte) error {
@@ -47,7 +47,7 @@ func (c *conn) function(body []byte) error {
 	if err := decode(body, &r); err != nil {
 		return requestError{fmt.Errorf("function: %w", err)}
 	}
-	if len(c.functions) >= mostFunctions {
+	if len(c.functions) >= maxFunctions {
 		return requestError{errors.New("function: there are too many; connect again")}
 	}
 	code, err := r.code(c)
@@ -66,13 +66,13 @@ func (c *conn) function(body []byte) error {
 // given, for a later comparison.
 func (r *functionRequest) code(c *conn) (key.Code, error) {
 	if r.Code.Version != "" {
-		return key.VersionOf(guest, r.Code.Version), nil
+		return key.VersionOf(pythonNamespace, r.Code.Version), nil
 	}
 	id, err := key.ParseDigest(r.Code.Digest)
 	if err != nil {
 		return key.Code{}, err
 	}
-	code := key.Code{Kind: string(analysis.Precise), ID: id.String(), Package: guest}
+	code := key.Code{Kind: string(analysis.Precise), ID: id.String(), Package: pythonNamespace}
 	if r.Code.Parts == nil {
 		return code, nil
 	}

@@ -16,7 +16,7 @@ import (
 
 const (
 	defaultWindow = 16
-	mostWindow    = 4096
+	maxWindow     = 4096
 	defaultRing   = 64 << 20
 )
 
@@ -66,8 +66,8 @@ func (c *conn) newReading(o *startRequest) (*reading, error) {
 		r.window = *o.Window
 	}
 	switch {
-	case r.window < 0 || r.window > mostWindow:
-		return nil, requestError{fmt.Errorf("start: a window of %d batches; it can have 1 to %d", r.window, mostWindow)}
+	case r.window < 0 || r.window > maxWindow:
+		return nil, requestError{fmt.Errorf("start: a window of %d batches; it can have 1 to %d", r.window, maxWindow)}
 	case o.Ring < 0:
 		return nil, requestError{errors.New("start: the ring has less than 0 bytes")}
 	}
@@ -162,13 +162,13 @@ func (r *reading) run() {
 	r.work.Go(func() {
 		err := r.handOut()
 		if r.ctx.Err() == nil { // otherwise the caller of stop reports it
-			r.tell(err)
+			r.reportEnd(err)
 		}
 	})
 }
 
-// tell reports to the client once that the reader has ended, with its error if any.
-func (r *reading) tell(err error) {
+// reportEnd reports to the client once that the reader has ended, with its error if any.
+func (r *reading) reportEnd(err error) {
 	switch {
 	case !r.reported.CompareAndSwap(false, true):
 	case err != nil:
@@ -241,7 +241,7 @@ func (r *reading) stop() {
 	r.work.Wait()
 	if r.reader != nil {
 		r.reader.Close()
-		r.tell(nil)
+		r.reportEnd(nil)
 	}
 }
 

@@ -101,7 +101,7 @@ type remoteRequest struct {
 
 // answer answers with frames, or with an Arrow stream if the client requests one.
 func (r *Remote) answer(w http.ResponseWriter, req *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, mostRequest))
+	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxRequest))
 	if err != nil {
 		http.Error(w, "the request is too large, or was cut off", http.StatusBadRequest)
 		return

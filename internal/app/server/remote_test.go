@@ -68,7 +68,7 @@ func remoteClient(t *testing.T, body io.Reader) (got []int64, kinds []kind, last
 	c := &client{t: t, layouts: map[int]json.RawMessage{}}
 	var batch frame
 	for {
-		f, err := readFrame(body, mostReply)
+		f, err := readFrame(body, maxReply)
 		if err == io.EOF { //nolint:errorlint // it comes alone
 			return got, kinds, last
 		}
@@ -170,7 +170,7 @@ func TestRemoteRequestsAreBounded(t *testing.T) {
 
 func opened(t *testing.T, body io.Reader) (id string, samples int) {
 	t.Helper()
-	f, err := readFrame(body, mostReply)
+	f, err := readFrame(body, maxReply)
 	var o struct {
 		ID    string
 		Parts []openedPart

@@ -11,11 +11,11 @@ import (
 // Bounds of a request from another machine. A local client pays for its memory
 // itself; a remote one would take it from all other clients.
 const (
-	mostRemoteSamples = 1 << 15 // per batch; each needs half a kilobyte of metadata
-	mostRemoteBytes   = 1 << 30 // per batch
-	mostRemoteParts   = 64
-	mostRemoteFields  = 512
-	mostRemoteBuckets = 1024
+	maxRemoteSamples = 1 << 15 // per batch; each needs half a kilobyte of metadata
+	maxRemoteBytes   = 1 << 30 // per batch
+	maxRemoteParts   = 64
+	maxRemoteFields  = 512
+	maxRemoteBuckets = 1024
 )
 
 // bounded refuses requests that would take more memory than one client may have.
@@ -24,10 +24,10 @@ func (o *openRequest) bounded() error {
 		what      string
 		has, most int
 	}{
-		{"samples in a batch", o.Batch.Size, mostRemoteSamples},
-		{"parts", len(o.Parts), mostRemoteParts},
-		{"fields", len(o.Fields), mostRemoteFields},
-		{"buckets", len(o.Batch.Buckets), mostRemoteBuckets},
+		{"samples in a batch", o.Batch.Size, maxRemoteSamples},
+		{"parts", len(o.Parts), maxRemoteParts},
+		{"fields", len(o.Fields), maxRemoteFields},
+		{"buckets", len(o.Batch.Buckets), maxRemoteBuckets},
 	} {
 		if b.has > b.most {
 			return requestError{fmt.Errorf("%d %s; another machine may ask for at most %d", b.has, b.what, b.most)}
@@ -44,8 +44,8 @@ type remoteAllocator struct{ loader.Allocator }
 
 // Allocate implements [loader.Allocator].
 func (r remoteAllocator) Allocate(ctx context.Context, bytes int64) ([]byte, error) {
-	if bytes > mostRemoteBytes {
-		return nil, requestError{fmt.Errorf("a batch of %d bytes; those for other machines have at most %d: take smaller batches", bytes, mostRemoteBytes)}
+	if bytes > maxRemoteBytes {
+		return nil, requestError{fmt.Errorf("a batch of %d bytes; those for other machines have at most %d: take smaller batches", bytes, maxRemoteBytes)}
 	}
 	return r.Allocator.Allocate(ctx, bytes)
 }

@@ -61,7 +61,7 @@ func (r *remoteReader) status() ConnectionStatus {
 func (s *Server) enter(r *remoteReader) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.remote) >= mostConnections {
+	if len(s.remote) >= maxConnections {
 		return false
 	}
 	s.next++

@@ -86,7 +86,7 @@ func slowly(t *testing.T) (s *Server, body io.Reader) {
 func until(t *testing.T, body io.Reader, k kind) frame {
 	t.Helper()
 	for {
-		f, err := readFrame(body, mostReply)
+		f, err := readFrame(body, maxReply)
 		if err != nil {
 			t.Fatal(err)
 		}

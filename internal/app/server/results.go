@@ -16,7 +16,7 @@ type encoded []byte
 
 // encodedValue is the codec for results of clients.
 var encodedValue = func() *codec.Value[encoded] {
-	const id = guest + " result/1"
+	const id = pythonNamespace + " result/1"
 	d := key.DigestOf([]byte(id))
 	return &codec.Value[encoded]{
 		ID: id, Type: binary.LittleEndian.Uint64(d[1:]), Aliases: true,

@@ -97,8 +97,8 @@ func New(o Options) *Server {
 	return s
 }
 
-// mostConnections bounds the number of clients.
-const mostConnections = 1024
+// maxConnections bounds the number of clients.
+const maxConnections = 1024
 
 // Serve accepts connections of a Unix socket until ctx ends, a client requests the
 // end, or no client has been connected for a while. It must be called once. Then it
@@ -239,7 +239,7 @@ func (s *Server) accept(c *net.UnixConn) (*conn, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.conns) >= mostConnections {
+	if len(s.conns) >= maxConnections {
 		return nil, errors.New("there are too many")
 	}
 	file, err := c.File() // blocking, because a thread in a read wakes up sooner than the poller
@@ -249,7 +249,7 @@ func (s *Server) accept(c *net.UnixConn) (*conn, error) {
 	s.next++
 	conn := newConn(s, s.next, file, pid)
 	s.conns[conn] = true
-	s.tell()
+	s.notifyChange()
 	return conn, nil
 }
 
@@ -259,12 +259,12 @@ func (s *Server) handle(c *conn) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		delete(s.conns, c)
-		s.tell()
+		s.notifyChange()
 	}()
 	c.serve()
 }
 
-func (s *Server) tell() {
+func (s *Server) notifyChange() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }

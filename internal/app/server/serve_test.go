@@ -165,7 +165,7 @@ func (c *client) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (c *client) next() (frame, error) { return readFrame(c, mostReply) }
+func (c *client) next() (frame, error) { return readFrame(c, maxReply) }
 
 // want reads frames up to one of a kind. It skips messages and batches before it.
 func (c *client) want(k kind) frame {
@@ -572,11 +572,11 @@ func TestProtocolErrors(t *testing.T) {
 			if _, err := c.Write(bytes); err != nil {
 				t.Fatal(err)
 			}
-			f, err := readFrame(c, mostReply)
+			f, err := readFrame(c, maxReply)
 			if err != nil || f.kind != kindError {
 				t.Fatalf("%d %s, %v", f.kind, f.body, err)
 			}
-			if _, err := readFrame(c, mostReply); err == nil {
+			if _, err := readFrame(c, maxReply); err == nil {
 				t.Error("the connection is still there")
 			}
 			connect(t, socket)

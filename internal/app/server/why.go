@@ -29,7 +29,7 @@ func (c *conn) why(body []byte) error {
 		return requestError{fmt.Errorf("why: %w", err)}
 	}
 	cl := &call{
-		server: c.server, function: c.functions[r.Function], said: map[uint32][]key.Part{0: parts},
+		server: c.server, function: c.functions[r.Function], descriptions: map[uint32][]key.Part{0: parts},
 		sums: [][sha256.Size]byte{[sha256.Size]byte(sum[1:])},
 	}
 	l, a := c.server.options.Larder, cl.action(0)

@@ -60,7 +60,7 @@ type hiddenCall struct {
 func (d *decl) hiddenCalls() (list []problem) {
 	p := d.file.pkg.program
 	for _, h := range d.hidden {
-		for _, name := range std.Telling(h.of.Name()) {
+		for _, name := range std.Revealing(h.of.Name()) {
 			if !p.puts(name, h.of) {
 				continue
 			}

@@ -392,7 +392,7 @@ func (r *resolver) object(o types.Object, id *ast.Ident) {
 		if std.Has(o.Pkg().Path()) {
 			r.leaf(o, id)
 		}
-		if len(std.Telling(f.Name())) > 0 {
+		if len(std.Revealing(f.Name())) > 0 {
 			r.decl.hidden = append(r.decl.hidden, hiddenCall{f, id.Pos()})
 		}
 		return

@@ -118,11 +118,11 @@ var methods = sync.OnceValue(func() map[string]bool {
 	return all
 })
 
-// Telling lists the types with a method of a name that reveals earlier operations on the
+// Revealing lists the types with a method of a name that reveals earlier operations on the
 // value, or depends on a random seed. Calls of it are refused, also through interfaces.
-func Telling(method string) []string { return telling()[method] }
+func Revealing(method string) []string { return revealing()[method] }
 
-var telling = sync.OnceValue(func() map[string][]string {
+var revealing = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{"Do": {"sync.Once"}, "Get": {"sync.Pool"}, "SetOutput": {"log.Logger"}}
 	for line := range strings.Lines(facts) {
 		line = strings.TrimSuffix(line, "\n")

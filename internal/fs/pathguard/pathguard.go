@@ -41,7 +41,7 @@ type Input struct {
 	// subdirectories.
 	Flat bool
 	// Files, if not nil, reports the files that are named in the one at Path.
-	Files func(ctx context.Context, tell func(path string) error) error
+	Files func(ctx context.Context, yield func(path string) error) error
 }
 
 // An Output is a file or directory that is about to be written.

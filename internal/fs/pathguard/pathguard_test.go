@@ -116,7 +116,7 @@ func TestCheckNamedFiles(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, map[string]string{"table": "", "out/data/0": "", "links/0@": "../out/data/0"})
 	for _, name := range []string{"out/data/0", "links/0"} {
-		in := pathguard.Input{Path: "table", Files: func(_ context.Context, tell func(string) error) error { return tell(filepath.Join(dir, name)) }}
+		in := pathguard.Input{Path: "table", Files: func(_ context.Context, yield func(string) error) error { return yield(filepath.Join(dir, name)) }}
 		if !refused(t, dir, in, pathguard.Output{Path: "out"}) {
 			t.Errorf("%s is named, and out may be replaced", name)
 		}

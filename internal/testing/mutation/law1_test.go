@@ -157,7 +157,7 @@ var rightHits = law{
 		{"accept digests of files that other machines stored", "store/tier/share.go", "r.Type == records.FileDigest || ", "", []string{"store/tier.TestSharedNotes"}},
 		{"pass digests of files to other machines", "store/tier/share.go", "if r.Type != records.FileDigest {", "if r.Type != 0 || len(records) > 0 {", []string{"store/tier.TestSharedNotes"}},
 		{"use the first argument digest for all sets of arguments of a call", "internal/app/server/call.go", "append(dst, a.call.sums[a.index][:]...)", "append(dst, a.call.sums[0][:]...)", []string{"internal/app/server.TestCalls"}},
-		{"leave the code of a client's function out of its key", "internal/app/server/function.go", "key.VersionOf(guest, r.Code.Version)", "key.VersionOf(guest, \"1\")", []string{"internal/app/server.TestCalls"}},
+		{"leave the code of a client's function out of its key", "internal/app/server/function.go", "key.VersionOf(pythonNamespace, r.Code.Version)", "key.VersionOf(pythonNamespace, \"1\")", []string{"internal/app/server.TestCalls"}},
 		{"assume that no code calls methods by name", "internal/codeid/analysis/calls.go", "if t.named[by] || names && t.p.byName &&", "if t.named[by] && names && t.p.byName &&", []string{"internal/codeid/analysis.TestVariables"}},
 		{"assume that functions of a template do not receive its data", "internal/codeid/analysis/calls.go", "if t.p.funcs || types.IsInterface(of) {", "if t.p.funcs && types.IsInterface(of) {", []string{"internal/codeid/analysis.TestVariables"}},
 		{"do not follow variables of the standard library", "internal/codeid/analysis/leaf.go", "				t.follow()\n			}\n			t.spaceWritten()", "				t.assigned()\n			}\n			t.spaceWritten()", []string{"internal/codeid/analysis.TestLibraryVariables"}},

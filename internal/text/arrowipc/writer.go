@@ -132,14 +132,14 @@ const version5 = 4
 func message(kind byte, body int, metadata []Pair, header func(b *flatbuffers.Builder) flatbuffers.UOffsetT) []byte {
 	b := flatbuffers.NewBuilder(1024)
 	of := header(b)
-	said := pairs(b, metadata)
+	keyValues := pairs(b, metadata)
 	b.StartObject(5)
 	b.PrependInt16Slot(0, version5, 0)
 	b.PrependByteSlot(1, kind, 0)
 	b.PrependUOffsetTSlot(2, of, 0)
 	b.PrependInt64Slot(3, int64(body), 0)
 	if len(metadata) > 0 {
-		b.PrependUOffsetTSlot(4, said, 0)
+		b.PrependUOffsetTSlot(4, keyValues, 0)
 	}
 	b.Finish(b.EndObject())
 	text := b.FinishedBytes()
@@ -183,7 +183,7 @@ func field(b *flatbuffers.Builder, c *Column) flatbuffers.UOffsetT {
 	if c.Extension != "" {
 		metadata = []Pair{{"ARROW:extension:name", c.Extension}, {"ARROW:extension:metadata", c.Parameters}}
 	}
-	said := pairs(b, metadata)
+	keyValues := pairs(b, metadata)
 	name := b.CreateString(c.Name)
 	kind := kind(b, c)
 	b.StartObject(7)
@@ -192,7 +192,7 @@ func field(b *flatbuffers.Builder, c *Column) flatbuffers.UOffsetT {
 	b.PrependByteSlot(2, byte(c.Kind), 0)
 	b.PrependUOffsetTSlot(3, kind, 0)
 	b.PrependUOffsetTSlot(5, children, 0)
-	b.PrependUOffsetTSlot(6, said, 0)
+	b.PrependUOffsetTSlot(6, keyValues, 0)
 	return b.EndObject()
 }
 

@@ -23,8 +23,8 @@ type xzGuard struct {
 	seen   error        // error at the end of the file
 }
 
-// mostBlocks bounds the blocks of a stream: those of xz have at least a MiB.
-const mostBlocks = 1 << 20
+// maxBlocks bounds the blocks of a stream: those of xz have at least a MiB.
+const maxBlocks = 1 << 20
 
 var errFilter = errors.New("it went through a filter beside LZMA2, which is not read; compress it without one (xz -6)")
 
@@ -99,7 +99,7 @@ func (g *xzGuard) header() error {
 	if b[0] == 0 {
 		return g.index()
 	}
-	if g.blocks++; g.blocks > mostBlocks {
+	if g.blocks++; g.blocks > maxBlocks {
 		return errWindow
 	}
 	n := (int(b[0]) + 1) * 4

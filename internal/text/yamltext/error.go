@@ -48,7 +48,7 @@ func Explain(content []byte, err error) *Error {
 		return &Error{What: other(err.Error())}
 	}
 	e := &Error{load.Mark.Line, load.Mark.Column, load.Message}
-	for _, s := range sayings {
+	for _, s := range messageRules {
 		if !strings.Contains(load.Message, s.message) || !strings.Contains(load.ContextMsg, s.context) {
 			continue
 		}
@@ -84,8 +84,8 @@ var (
 	unknownField  = regexp.MustCompile(`field (.*) not found in type `)
 )
 
-// A saying replaces a message of the library in a context.
-type saying struct {
+// A messageRule replaces a message of the library in a context.
+type messageRule struct {
 	message, context string
 	begins           bool // report the start of the context
 	what             string
@@ -93,7 +93,7 @@ type saying struct {
 
 // other returns a message without a position.
 func other(message string) string {
-	for _, s := range sayings {
+	for _, s := range messageRules {
 		if s.context == "" && strings.Contains(message, s.message) {
 			return s.what
 		}
@@ -101,7 +101,7 @@ func other(message string) string {
 	return strings.TrimPrefix(message, "yaml: ")
 }
 
-var sayings = []saying{
+var messageRules = []messageRule{
 	{"expected ',' or ']'", "", true, "unterminated list; add a comma or ]"},
 	{"expected ',' or '}'", "", true, "unterminated mapping; add a comma or }"},
 	{"unexpected end of stream", "quoted", true, "unterminated quoted string; add the closing quote"},

@@ -63,14 +63,14 @@ func (d *driver) Stat(ctx context.Context, u *url.URL) (v objectstore.Version, e
 	if err != nil {
 		return v, err
 	}
-	said, err := c.NewBlobClient(key).GetProperties(ctx, nil)
+	properties, err := c.NewBlobClient(key).GetProperties(ctx, nil)
 	if err != nil {
 		return v, plain(err)
 	}
-	if said.ETag == nil || said.ContentLength == nil {
+	if properties.ETag == nil || properties.ContentLength == nil {
 		return v, errors.New("the service says no ETag or no size, so nobody could tell when the blob changes")
 	}
-	return objectstore.Version{Size: *said.ContentLength, Tag: etagTag + string(*said.ETag), Firm: true, Sum: sumOf(said.Metadata)}, nil
+	return objectstore.Version{Size: *properties.ContentLength, Tag: etagTag + string(*properties.ETag), Firm: true, Sum: sumOf(properties.Metadata)}, nil
 }
 
 // Read requests a range of a version.
@@ -80,28 +80,28 @@ func (d *driver) Read(ctx context.Context, u *url.URL, v objectstore.Version, at
 		return nil, err
 	}
 	etag := azcore.ETag(strings.TrimPrefix(v.Tag, etagTag))
-	said, err := c.NewBlobClient(key).DownloadStream(ctx, &blob.DownloadStreamOptions{
+	response, err := c.NewBlobClient(key).DownloadStream(ctx, &blob.DownloadStreamOptions{
 		Range:            blob.HTTPRange{Offset: at, Count: n},
 		AccessConditions: &blob.AccessConditions{ModifiedAccessConditions: &blob.ModifiedAccessConditions{IfMatch: &etag}},
 	})
 	if err != nil {
 		return nil, answer.Changed(plain(err))
 	}
-	if err := held(said, etag, at, n, v.Size); err != nil {
-		_ = said.Body.Close()
+	if err := held(response, etag, at, n, v.Size); err != nil {
+		_ = response.Body.Close()
 		return nil, err
 	}
-	return said.Body, nil
+	return response.Body, nil
 }
 
 // held checks an answer against the request.
-func held(said blob.DownloadStreamResponse, etag azcore.ETag, at, n, size int64) error {
-	if said.ETag == nil || *said.ETag != etag {
+func held(response blob.DownloadStreamResponse, etag azcore.ETag, at, n, size int64) error {
+	if response.ETag == nil || *response.ETag != etag {
 		return objectstore.ErrChanged
 	}
 	got := ""
-	if said.ContentRange != nil {
-		got = *said.ContentRange
+	if response.ContentRange != nil {
+		got = *response.ContentRange
 	}
 	if want := fmt.Sprintf("bytes %d-%d/%d", at, at+n-1, size); got != want {
 		return &objectstore.RetryableError{Err: fmt.Errorf("the service sends %q, where %q was asked for", got[:min(len(got), 80)], want)}
@@ -141,11 +141,11 @@ func (d *driver) List(ctx context.Context, u *url.URL) iter.Seq2[*url.URL, error
 
 // plain rewords an error of the service. It marks errors that a retry may fix.
 func plain(err error) error {
-	if said, ok := errors.AsType[*azcore.ResponseError](err); ok {
-		if said.RawResponse == nil {
-			return answer.Status(said.StatusCode, nil, access)
+	if failed, ok := errors.AsType[*azcore.ResponseError](err); ok {
+		if failed.RawResponse == nil {
+			return answer.Status(failed.StatusCode, nil, access)
 		}
-		return answer.Status(said.StatusCode, said.RawResponse.Header, access)
+		return answer.Status(failed.StatusCode, failed.RawResponse.Header, access)
 	}
 	if _, ok := errors.AsType[*azidentity.AuthenticationFailedError](err); ok || strings.HasPrefix(err.Error(), "DefaultAzureCredential") {
 		return fmt.Errorf("nobody was found to ask as; set %s (AZURE_STORAGE_ANON=true for public data)", access)

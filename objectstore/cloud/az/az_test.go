@@ -48,8 +48,8 @@ func azurite(t *testing.T) string {
 	}
 	cmd := exec.CommandContext(t.Context(), program, "--blobHost", host, "--blobPort", port, "--location", t.TempDir(), "--silent", "--skipApiVersionCheck", "--disableTelemetry")
 	cmd.Env = append(os.Environ(), "AZURITE_ACCOUNTS=name:"+secret)
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -59,12 +59,12 @@ func azurite(t *testing.T) string {
 		_ = cmd.Wait() // it is killed
 	}()
 	t.Cleanup(func() { <-ended })
-	answers(t, address, ended, &said)
+	answers(t, address, ended, &output)
 	return address
 }
 
 // answers waits until a server listens on an address.
-func answers(t *testing.T, address string, ended <-chan struct{}, said *bytes.Buffer) {
+func answers(t *testing.T, address string, ended <-chan struct{}, output *bytes.Buffer) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -76,7 +76,7 @@ func answers(t *testing.T, address string, ended <-chan struct{}, said *bytes.Bu
 		}
 		select {
 		case <-ended:
-			t.Fatalf("azurite ended: %s", said)
+			t.Fatalf("azurite ended: %s", output)
 		case <-tick.C:
 		}
 	}

@@ -99,7 +99,7 @@ func written(err error, was *objectstore.Version) error {
 	if err == nil {
 		return nil
 	}
-	if said, ok := errors.AsType[*azcore.ResponseError](err); ok && said.StatusCode == http.StatusConflict && said.ErrorCode == "BlobAlreadyExists" {
+	if failed, ok := errors.AsType[*azcore.ResponseError](err); ok && failed.StatusCode == http.StatusConflict && failed.ErrorCode == "BlobAlreadyExists" {
 		return objectstore.ErrChanged
 	}
 	if err = plain(err); was != nil {

@@ -139,8 +139,8 @@ func plain(err error) error {
 	if errors.Is(err, storage.ErrObjectNotExist) {
 		return answer.Missing("object")
 	}
-	if said, ok := errors.AsType[*googleapi.Error](err); ok {
-		return answer.Status(said.Code, said.Header, access)
+	if failed, ok := errors.AsType[*googleapi.Error](err); ok {
+		return answer.Status(failed.Code, failed.Header, access)
 	}
 	return answer.Lost(err)
 }

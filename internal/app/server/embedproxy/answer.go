@@ -14,8 +14,8 @@ import (
 
 // Bounds of clients.
 const (
-	mostRequest = 8 << 20         // bytes of a body
-	slowest     = 2 * time.Minute // to read an answer
+	maxRequest = 8 << 20         // bytes of a body
+	slowest    = 2 * time.Minute // to read an answer
 )
 
 // enter waits for a slot to work on a request; leave releases it.
@@ -60,9 +60,9 @@ func (h *Handler) embed(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer leave()
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostRequest))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
 	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
-		return &requestError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d bytes: send fewer inputs at once", mostRequest)}
+		return &requestError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d bytes: send fewer inputs at once", maxRequest)}
 	}
 	if err != nil {
 		return &requestError{http.StatusBadRequest, "the body was cut off, or came too slowly"}
@@ -120,8 +120,8 @@ type served struct {
 	known map[string]bool
 }
 
-// mostServed bounds its memory.
-const mostServed = 1000
+// maxServed bounds its memory.
+const maxServed = 1000
 
 // check warns, once, if the vectors of an answer come from several models: the
 // upstream now has another model under the requested name than when some vectors
@@ -134,7 +134,7 @@ func (w *work) check() {
 		}
 		w.served.mu.Lock()
 		defer w.served.mu.Unlock()
-		if w.served.known == nil || len(w.served.known) > mostServed {
+		if w.served.known == nil || len(w.served.known) > maxServed {
 			w.served.known = map[string]bool{}
 		}
 		if !w.served.known[w.request.model] {

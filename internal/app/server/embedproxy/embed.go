@@ -80,8 +80,8 @@ type Handler struct {
 
 // Bounds of memory: requests in progress, and requests that wait.
 const (
-	mostWorking = 64
-	mostWaiting = 1024
+	maxWorking = 64
+	maxWaiting = 1024
 )
 
 // New returns a handler, or an error for invalid options.
@@ -101,7 +101,7 @@ func New(o Options) (*Handler, error) {
 	o.Batch, o.BatchBytes, o.Calls = cmp.Or(o.Batch, 64), cmp.Or(o.BatchBytes, 256<<10), cmp.Or(o.Calls, 4)
 	o.Retries, o.Timeout = cmp.Or(o.Retries, 3), cmp.Or(o.Timeout, time.Minute)
 	o.Log = cmp.Or(o.Log, slog.Default())
-	h := &Handler{o: o, value: value, working: make(chan struct{}, mostWorking), waiting: make(chan struct{}, mostWaiting)}
+	h := &Handler{o: o, value: value, working: make(chan struct{}, maxWorking), waiting: make(chan struct{}, maxWaiting)}
 	h.upstream = newUpstream(base, o, &h.metrics)
 	h.mux = http.NewServeMux()
 	h.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })

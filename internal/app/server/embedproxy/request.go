@@ -13,8 +13,8 @@ import (
 	"github.com/larder-data/larder/key"
 )
 
-// mostInputs is the maximum number of inputs of a request, as for OpenAI.
-const mostInputs = 2048
+// maxInputs is the maximum number of inputs of a request, as for OpenAI.
+const maxInputs = 2048
 
 // A request is a parsed request of a client.
 type request struct {
@@ -71,8 +71,8 @@ func parseRequest(body []byte) (*request, error) {
 		return nil, errors.New("model: name one")
 	case len(q.inputs) == 0:
 		return nil, errors.New("input: give a string, a list of strings, a list of token numbers, or a list of such lists; at least one")
-	case len(q.inputs) > mostInputs:
-		return nil, fmt.Errorf("input: there are %d; a request may have %d", len(q.inputs), mostInputs)
+	case len(q.inputs) > maxInputs:
+		return nil, fmt.Errorf("input: there are %d; a request may have %d", len(q.inputs), maxInputs)
 	}
 	return q, nil
 }

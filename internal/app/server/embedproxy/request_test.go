@@ -11,7 +11,7 @@ import (
 
 // TestRefused checks that an invalid request is refused with the reason.
 func TestRefused(t *testing.T) {
-	many := strings.Repeat(`"a",`, mostInputs) + `"a"`
+	many := strings.Repeat(`"a",`, maxInputs) + `"a"`
 	for body, want := range map[string]string{
 		``:                                                            "no JSON object",
 		`[]`:                                                          "no JSON object",
@@ -139,10 +139,10 @@ func TestOptions(t *testing.T) {
 // TestLimits checks that bodies and concurrent requests are bounded.
 func TestLimits(t *testing.T) {
 	b := newBench(t, Options{})
-	if r := b.post(`{"model": "m", "input": "` + strings.Repeat("x", mostRequest) + `"}`); r.status != http.StatusRequestEntityTooLarge {
+	if r := b.post(`{"model": "m", "input": "` + strings.Repeat("x", maxRequest) + `"}`); r.status != http.StatusRequestEntityTooLarge {
 		t.Errorf("status %d", r.status)
 	}
-	for range mostWaiting {
+	for range maxWaiting {
 		b.h.waiting <- struct{}{}
 	}
 	if r := b.post(texts("x")); r.status != http.StatusServiceUnavailable || r.header.Get("Retry-After") != "1" {

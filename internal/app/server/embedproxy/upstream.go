@@ -34,11 +34,11 @@ const (
 
 // Bounds of calls of an upstream.
 const (
-	mostRefusal   = 64 << 10         // bytes of an error's body
-	mostPerVector = 1 << 20          // bytes of an answer
-	mostModels    = 16 << 20         // bytes of a list of models
-	longestWait   = 30 * time.Second // before a retry; a longer wait is reported to the client
-	firstWait     = time.Second / 2  // before the first retry, doubled for each further one
+	maxRefusal   = 64 << 10         // bytes of an error's body
+	maxPerVector = 1 << 20          // bytes of an answer
+	maxModels    = 16 << 20         // bytes of a list of models
+	longestWait  = 30 * time.Second // before a retry; a longer wait is reported to the client
+	firstWait    = time.Second / 2  // before the first retry, doubled for each further one
 )
 
 func newUpstream(base string, o Options, m *metrics) *upstream {
@@ -151,7 +151,7 @@ func (u *upstream) post(ctx context.Context, body []byte, n int, credentials htt
 	u.metrics.calls.Add(1)
 	u.metrics.sent.Add(int64(len(body)))
 	defer func() { u.metrics.asking.Add(int64(time.Since(began))) }()
-	a, err := u.do(ctx, http.MethodPost, "/embeddings", body, credentials, int64(n+1)*mostPerVector)
+	a, err := u.do(ctx, http.MethodPost, "/embeddings", body, credentials, int64(n+1)*maxPerVector)
 	if err == nil {
 		u.metrics.received.Add(int64(len(a.body)))
 		err = a.refusal()
@@ -187,7 +187,7 @@ func (u *upstream) do(ctx context.Context, method, path string, body []byte, cre
 	}
 	defer func() { _ = res.Body.Close() }()
 	if res.StatusCode >= http.StatusMultipleChoices {
-		most = mostRefusal
+		most = maxRefusal
 	}
 	text, err := io.ReadAll(io.LimitReader(res.Body, most+1))
 	switch {
@@ -236,7 +236,7 @@ func (a *answer) refusal() error {
 func (u *upstream) list(ctx context.Context, path string, credentials http.Header) (*answer, error) {
 	ctx, cancel := u.patience(ctx)
 	defer cancel()
-	a, err := u.do(ctx, http.MethodGet, path, nil, credentials, mostModels)
+	a, err := u.do(ctx, http.MethodGet, path, nil, credentials, maxModels)
 	if err == nil {
 		err = a.refusal()
 	}

@@ -78,8 +78,8 @@ func TestWrongAnswers(t *testing.T) {
 func TestPrecision(t *testing.T) {
 	single := func(f float32) string { return fmt.Sprint(float64(f)) }
 	for name, c := range map[string]struct {
-		said, number string
-		bytes        int // stored bytes
+		vector, number string
+		bytes          int // stored bytes
 	}{
 		"float32, short":   {"0.1", "0.1", 8},
 		"float32, in full": {single(0.1), single(0.1), 4},
@@ -91,10 +91,10 @@ func TestPrecision(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, Options{})
-			if c.said[0] != '"' {
-				c.said = "[" + c.said + "]"
+			if c.vector[0] != '"' {
+				c.vector = "[" + c.vector + "]"
 			}
-			b.answerWith(http.StatusOK, `{"data": [{"index": 0, "embedding": `+c.said+`}], "model": "m"}`)
+			b.answerWith(http.StatusOK, `{"data": [{"index": 0, "embedding": `+c.vector+`}], "model": "m"}`)
 			for range 2 {
 				got, _ := b.ok(texts("x"))
 				var want, have []float64
@@ -106,7 +106,7 @@ func TestPrecision(t *testing.T) {
 					t.Errorf("%s, want %s", got.Data[0].Embedding, text)
 				}
 			}
-			if v, err := parseVector(json.RawMessage(c.said)); err != nil || len(v.Data) != c.bytes {
+			if v, err := parseVector(json.RawMessage(c.vector)); err != nil || len(v.Data) != c.bytes {
 				t.Errorf("%d bytes, %v", len(v.Data), err)
 			}
 		})
@@ -260,12 +260,12 @@ func TestCallsAtOnce(t *testing.T) {
 // size.
 func TestLargeAnswers(t *testing.T) {
 	b := newBench(t, Options{})
-	b.answerWith(http.StatusOK, strings.Repeat(" ", 3*mostPerVector))
+	b.answerWith(http.StatusOK, strings.Repeat(" ", 3*maxPerVector))
 	if r := b.post(texts("x")); r.status != http.StatusBadGateway || !strings.Contains(r.body, "larger than") {
 		t.Errorf("%d %s", r.status, r.body)
 	}
-	b.answerWith(http.StatusNotFound, strings.Repeat("x", 3*mostRefusal))
-	if r := b.post(texts("x")); r.status != http.StatusNotFound || len(r.body) != mostRefusal {
+	b.answerWith(http.StatusNotFound, strings.Repeat("x", 3*maxRefusal))
+	if r := b.post(texts("x")); r.status != http.StatusNotFound || len(r.body) != maxRefusal {
 		t.Errorf("%d, %d bytes", r.status, len(r.body))
 	}
 }

@@ -29,8 +29,8 @@ type work struct {
 	asked map[int]bool // calls for which this request queried the upstream
 }
 
-// mostRounds bounds how often a request retries after failures of other requests.
-const mostRounds = 8
+// maxRounds bounds how often a request retries after failures of other requests.
+const maxRounds = 8
 
 // errAlone is the result of a call that must be made in a batch.
 var errAlone = errors.New("it is asked for with others")
@@ -166,7 +166,7 @@ func (w *work) make(ctx context.Context, calls []int) error {
 			switch {
 			case errs == nil || errs[i] == nil:
 				w.results[at] = results[i]
-			case round < mostRounds && w.ofOthers(errs[i]):
+			case round < maxRounds && w.ofOthers(errs[i]):
 				again = append(again, at)
 			default:
 				return w.reported(errs[i])

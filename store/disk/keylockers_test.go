@@ -26,9 +26,9 @@ import (
 // lendEnv tells a child process how it leases keys.
 const lendEnv = "LARDER_DISK_TEST_LEND"
 
-// lendingBy are the media on which keys are leased in each way: by the table, if the file system supports it, and by
+// mediaOf are the media on which keys are leased in each way: by the table, if the file system supports it, and by
 // bytes.
-var lendingBy = map[string]vfs.Fail{
+var mediaOf = map[string]vfs.Fail{
 	"the table": nil,
 	"bytes": func(op vfs.Op, _ string) error {
 		if op == vfs.OpMap {
@@ -38,8 +38,8 @@ var lendingBy = map[string]vfs.Fail{
 	},
 }
 
-func eachLender(t *testing.T, test func(t *testing.T, fail vfs.Fail)) {
-	for by, fail := range lendingBy {
+func eachKeyLocker(t *testing.T, test func(t *testing.T, fail vfs.Fail)) {
+	for by, fail := range mediaOf {
 		t.Run(by, func(t *testing.T) {
 			t.Setenv(lendEnv, by)
 			test(t, fail)
@@ -152,7 +152,7 @@ func hold(s *Store, args []string) error {
 
 // TestLeasesAmongTheKilled checks that processes that compete for few keys never share a lease, and all end, although
 // others are killed at any moment.
-func TestLeasesAmongTheKilled(t *testing.T) { eachLender(t, testAmongTheKilled) }
+func TestLeasesAmongTheKilled(t *testing.T) { eachKeyLocker(t, testAmongTheKilled) }
 
 func testAmongTheKilled(t *testing.T, fail vfs.Fail) {
 	dir, notes := t.TempDir(), t.TempDir()
@@ -197,7 +197,7 @@ func testAmongTheKilled(t *testing.T, fail vfs.Fail) {
 
 // TestStoppedProcessHasWhatItHas checks that a stopped process keeps its leases, and no process waits for other keys.
 func TestStoppedProcessHasWhatItHas(t *testing.T) {
-	eachLender(t, func(t *testing.T, fail vfs.Fail) {
+	eachKeyLocker(t, func(t *testing.T, fail vfs.Fail) {
 		dir := t.TempDir()
 		cmd, out := child(t, dir, "hold", 0)
 		if _, err := out.ReadString('\n'); err != nil {

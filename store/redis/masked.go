@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// mostSaid is how many bytes of an error are shown.
-const mostSaid = 200
+// maxErrorText is how many bytes of an error are shown.
+const maxErrorText = 200
 
 // secrets returns a replacer that removes user and password from strings, in all their
 // spellings.
@@ -24,14 +24,14 @@ func secrets(user, password string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// saidError is an error that is safe to show, whatever the server writes in it.
-type saidError struct {
+// maskedError is an error that is safe to show, whatever the server writes in it.
+type maskedError struct {
 	error
 	text string
 }
 
-func (e saidError) Error() string { return e.text }
-func (e saidError) Unwrap() error { return e.error }
+func (e maskedError) Error() string { return e.text }
+func (e maskedError) Unwrap() error { return e.error }
 
 // masked returns a short error without secrets, scripts and bytes of keys in its text.
 func (s *Store) masked(err error) error {
@@ -40,13 +40,13 @@ func (s *Store) masked(err error) error {
 		text = before
 	}
 	text = s.secrets.Replace(text)
-	if len(text) > mostSaid {
-		text = strings.ToValidUTF8(text[:mostSaid], "") + "…"
+	if len(text) > maxErrorText {
+		text = strings.ToValidUTF8(text[:maxErrorText], "") + "…"
 	}
 	if quoted := strconv.Quote(text); strings.Contains(quoted, `\x`) || strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsPrint(r) }) {
 		text = quoted
 	}
-	return saidError{err, text}
+	return maskedError{err, text}
 }
 
 const (
