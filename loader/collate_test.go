@@ -254,8 +254,8 @@ func TestWhatCannotBeLaidOutIsRefused(t *testing.T) {
 		{"do not differ in the first 1 dimensions alone", "npy", field{Collate: loader.Pad}, []any{of([]int{1, 2}, int32(1), 2), of([]int{2, 1}, int32(1), 2)}},
 		{"no uint8", "npy", field{Collate: loader.Pad, With: 0.5}, []any{of(nil, uint8(1))}},
 		{"have no rows", "npy", field{Collate: loader.Packed}, []any{of(nil, uint8(1))}},
-		{"leave that out", "txt", field{Collate: loader.Text, Planar: true}, []any{"a"}},
-		{"declare it pad", "txt", field{Multiple: 3}, []any{"a"}},
+		{"remove the conversion", "txt", field{Collate: loader.Text, Planar: true}, []any{"a"}},
+		{"only with pad", "txt", field{Multiple: 3}, []any{"a"}},
 		{"cannot become complex64", "npy", field{DType: array.Complex64}, []any{of(nil, uint8(1))}},
 		{"a deviation is 0", "npy", field{Deviation: []float64{0}}, []any{of(nil, uint8(1))}},
 	} {

@@ -29,8 +29,8 @@ type ImagePad struct {
 	Top    int      `param:"top" doc:"rows to add at the top"`
 	Right  int      `param:"right" doc:"columns to add on the right"`
 	Bottom int      `param:"bottom" doc:"rows to add at the bottom"`
-	Width  int      `param:"width" doc:"least width of the result, instead of left and right; the image is centred"`
-	Height int      `param:"height" doc:"least height of the result, instead of top and bottom; the image is centred"`
+	Width  int      `param:"width" doc:"minimum width of the result, instead of left and right; the image is centred"`
+	Height int      `param:"height" doc:"minimum height of the result, instead of top and bottom; the image is centred"`
 	Color  string   `param:"color" doc:"colour of the border: #rgb, #rrggbb or #rrggbbaa; the # is optional" default:"\"#000000\""`
 	Format string   `param:"format" doc:"format of the result" default:"png" enum:"png|jpeg|bmp|tiff"`
 }

@@ -49,11 +49,11 @@ type Python struct {
 	Version     string                    `param:"version" doc:"identifies the code instead of Larder; change it whenever results change"`
 	Allow       []string                  `param:"allow,how" doc:"otherwise refused names that no result depends on, such as time.perf_counter for logging; a module's name allows all its names"`
 	Batch       int                       `param:"batch,how" doc:"samples for each call, at most 512: the function gets a list for each item and returns a list of results; 0 means one sample, without lists" default:"0"`
-	Workers     int                       `param:"workers,how" doc:"most worker processes; 0 means one for each sample computed concurrently" default:"0"`
+	Workers     int                       `param:"workers,how" doc:"maximum number of worker processes; 0 means one for each sample computed concurrently" default:"0"`
 	Timeout     string                    `param:"timeout,how" doc:"time limit for a sample, such as 30s or 5m (n times that for n samples); then the worker is killed and the sample fails. No limit by default"`
 	Path        []component.Path          `param:"path" doc:"directories to search for modules after the flow's directory"`
 	Interpreter string                    `param:"interpreter" doc:"the Python interpreter; default: LARDER_PYTHON, else the one that larder was installed with, else python3"`
-	Bytes       int                       `param:"max-bytes,how" doc:"most bytes that the function may return for a sample; 0 means 1 GiB" default:"1073741824"`
+	Bytes       int                       `param:"max-bytes,how" doc:"maximum number of bytes that the function may return for a sample; 0 means 1 GiB" default:"1073741824"`
 }
 
 // Placed says that modules and the interpreter are searched in the flow's directory.

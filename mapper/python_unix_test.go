@@ -415,7 +415,7 @@ func TestPythonOfEachProcess(t *testing.T) {
 		t.Fatalf("a process that has to be ended: %v", err)
 	}
 	_, err = read(t.Context(), ds, 1)
-	if !errors.Is(err, dataset.ErrChanged) || !strings.Contains(err.Error(), "f:f reaches f.NOW = ") || !strings.Contains(err.Error(), "give it as an argument") {
+	if !errors.Is(err, dataset.ErrChanged) || !strings.Contains(err.Error(), "f:f reaches f.NOW = ") || !strings.Contains(err.Error(), "pass it as an argument") {
 		t.Errorf("a time of each process: %v", err)
 	}
 }

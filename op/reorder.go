@@ -209,7 +209,7 @@ func seedOf(seed, epoch int) uint64 { return order.EpochSeed(uint64(seed), uint6
 
 // CheckLength passes on a dataset that has the expected number of samples.
 type CheckLength struct {
-	Min *int `param:"min" doc:"least number of samples"`
+	Min *int `param:"min" doc:"minimum number of samples"`
 	Max *int `param:"max" doc:"greatest number of samples"`
 }
 

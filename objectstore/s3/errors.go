@@ -65,12 +65,12 @@ func status(said minio.ErrorResponse) error {
 	case code == http.StatusNotFound || said.Code == minio.NoSuchKey:
 		return notThere("object", said)
 	case code == http.StatusForbidden || code == http.StatusUnauthorized:
-		return fmt.Errorf("the service says %q (%d); see that AWS_ACCESS_KEY_ID, AWS_PROFILE or the role may read the object, and that it is there", said.Code, code)
+		return fmt.Errorf("the service returned %q (%d); check that AWS_ACCESS_KEY_ID, AWS_PROFILE or the role may read the object, and that it exists", said.Code, code)
 	case code == http.StatusNotImplemented:
 	case slices.Contains(passing, said.Code) || code == http.StatusTooManyRequests || code == http.StatusRequestTimeout || code >= 500:
-		return &objectstore.RetryableError{Err: fmt.Errorf("the service says %q (%d)", said.Code, code), Busy: said.Code == "SlowDown" || code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable}
+		return &objectstore.RetryableError{Err: fmt.Errorf("the service returned %q (%d)", said.Code, code), Busy: said.Code == "SlowDown" || code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable}
 	}
-	return fmt.Errorf("the service says %q (%d): %s", said.Code, code, said.Message)
+	return fmt.Errorf("the service returned %q (%d): %s", said.Code, code, said.Message)
 }
 
 func notThere(what string, said minio.ErrorResponse) error {

@@ -65,7 +65,7 @@ func (a *app) whyFlow(ctx context.Context, file, node string, sample int, set va
 		return usageError{err}
 	}
 	if targets[0].Component.Kind == component.Sink {
-		return usageError{fmt.Errorf("node %s: a sink computes nothing; name a node above", node)}
+		return usageError{fmt.Errorf("node %s: a sink computes nothing; name an upstream node", node)}
 	}
 	if _, err := a.reading(ctx, fl, set); err != nil {
 		return err

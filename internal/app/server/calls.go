@@ -149,7 +149,7 @@ func (c *conn) computed(body []byte) error {
 		return nil
 	}
 	if !c.busy.CompareAndSwap(false, true) {
-		return fmt.Errorf("%w: a frame computed before the reply to the call before", errProtocol)
+		return fmt.Errorf("%w: a result frame arrived before the reply to the previous call", errProtocol)
 	}
 	cl.mu.Lock()
 	before := cl.conn
@@ -237,7 +237,7 @@ func partsOf(list []argument) ([]key.Part, error) {
 	for i, a := range list {
 		d, err := key.ParseDigest(a.Digest)
 		if err != nil {
-			return nil, errors.New("a digest that is none")
+			return nil, errors.New("invalid digest")
 		}
 		parts[i] = key.Part{Kind: key.ArgPart, Name: a.Name, Value: a.Text[:min(len(a.Text), mostText)], Digest: d}
 	}

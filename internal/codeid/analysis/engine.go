@@ -91,7 +91,7 @@ func (w *walker) engine(d *decl, l leaf) {
 		what = "what the program registers"
 	case callable == nil || !calls:
 	case len(w.root.through) == 0:
-		what = "codecs that its key says nothing of, as it is no component"
+		what = "codecs that its key does not cover, because it is not a component"
 	case !callable[l.name]:
 		what = "more than the samples that a component is given"
 	}

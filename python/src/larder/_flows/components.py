@@ -310,7 +310,7 @@ class Methods(Generic[F]):
         format: Literal["png", "jpeg", "bmp", "tiff"] | Var = "png",
         **options: Unpack[Options],
     ) -> Self:
-        """Turns images as their Exif orientation says; upright images stay unchanged.
+        """Turns images by their Exif orientation; upright images stay unchanged.
 
         Args:
             items: the images, which are replaced
