@@ -188,7 +188,7 @@ class Methods(Generic[F]):
             env: names of environment variables that the command may see
             timeout: time limit for a sample, such as 30s or 5m (n times that for n samples); then the command is killed and the sample fails. No limit by default
             batch: samples for each run of the command, at most 512: LARDER_BATCH, instead of LARDER_IN and LARDER_OUT, has a directory for each sample, with directories in and out. The command may write a file error there if a sample fails. 0: one sample, with LARDER_IN and LARDER_OUT
-            max_bytes: most bytes of the files that the command writes for a sample; 0 means 1 GiB
+            max_bytes: maximum number of bytes of the files that the command writes for a sample; 0 means 1 GiB
         """
         return self._apply("map", "exec", {
             "command": command,
@@ -340,8 +340,8 @@ class Methods(Generic[F]):
             top: rows to add at the top
             right: columns to add on the right
             bottom: rows to add at the bottom
-            width: least width of the result, instead of left and right; the image is centred
-            height: least height of the result, instead of top and bottom; the image is centred
+            width: minimum width of the result, instead of left and right; the image is centred
+            height: minimum height of the result, instead of top and bottom; the image is centred
             color: colour of the border: #rgb, #rrggbb or #rrggbbaa; the # is optional
             format: format of the result
         """
@@ -459,11 +459,11 @@ class Methods(Generic[F]):
             version: identifies the code instead of Larder; change it whenever results change
             allow: otherwise refused names that no result depends on, such as time.perf_counter for logging; a module's name allows all its names
             batch: samples for each call, at most 512: the function gets a list for each item and returns a list of results; 0 means one sample, without lists
-            workers_: most worker processes; 0 means one for each sample computed concurrently
+            workers_: maximum number of worker processes; 0 means one for each sample computed concurrently
             timeout: time limit for a sample, such as 30s or 5m (n times that for n samples); then the worker is killed and the sample fails. No limit by default
             path: directories to search for modules after the flow's directory
             interpreter: the Python interpreter; default: LARDER_PYTHON, else the one that larder was installed with, else python3
-            max_bytes: most bytes that the function may return for a sample; 0 means 1 GiB
+            max_bytes: maximum number of bytes that the function may return for a sample; 0 means 1 GiB
         """
         return self._apply("map", "python", {
             "function": function,
@@ -692,7 +692,7 @@ class Methods(Generic[F]):
         """Returns the dataset unchanged; fails if its number of samples is not as required.
 
         Args:
-            min: least number of samples
+            min: minimum number of samples
             max: greatest number of samples
         """
         return self._apply("op", "check-length", {"min": min, "max": max}, options)
@@ -862,7 +862,7 @@ class Methods(Generic[F]):
         """Reads the whole dataset into memory in one pass, decoding all items.
 
         Args:
-            bytes: most bytes of the decoded values; 0 means 1 GiB
+            bytes: maximum number of bytes of the decoded values; 0 means 1 GiB
         """
         return self._apply("op", "memorize", {"bytes": bytes}, options)
 
@@ -1103,8 +1103,8 @@ class Methods(Generic[F]):
             path: the file to write, or for several outputs the directory; also a URL: s3://
             overwrite: what to do with an existing file: fail (forbid), or replace it (replace)
             types: item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; other types are inferred from all samples
-            shard_bytes: most bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.arrow has as many samples as fit, followed by 000001.arrow and so on
-            shard_samples: most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
+            shard_bytes: maximum size of a file, such as 256MiB: the path is then a directory of files, in which 000000.arrow has as many samples as fit, followed by 000001.arrow and so on
+            shard_samples: maximum number of samples in a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
         """
         return self._end("arrow", {
             "path": path,
@@ -1138,8 +1138,8 @@ class Methods(Generic[F]):
             header: begin with a row of column names
             delimiter: separator of fields: one character, or tab
             files: item to column: write the path of the item's file, relative to the table, instead of its value
-            shard_bytes: most bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.csv has as many samples as fit, followed by 000001.csv and so on. For files compressed as a whole, bytes are counted before compression
-            shard_samples: most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
+            shard_bytes: maximum size of a file, such as 256MiB: the path is then a directory of files, in which 000000.csv has as many samples as fit, followed by 000001.csv and so on. For files compressed as a whole, bytes are counted before compression
+            shard_samples: maximum number of samples in a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
         """
         return self._end("csv", {
             "path": path,
@@ -1203,8 +1203,8 @@ class Methods(Generic[F]):
             compress: none, gzip, zstd or xz; default: by the extension .gz, .zst or .xz, and none for several outputs
             items: content of a line: an object with a field for each item (fields), or the item record (record)
             files: item to field: write the path of the item's file, relative to the JSON file, instead of its value
-            shard_bytes: most bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.jsonl has as many samples as fit, followed by 000001.jsonl and so on. For files compressed as a whole, bytes are counted before compression
-            shard_samples: most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
+            shard_bytes: maximum size of a file, such as 256MiB: the path is then a directory of files, in which 000000.jsonl has as many samples as fit, followed by 000001.jsonl and so on. For files compressed as a whole, bytes are counted before compression
+            shard_samples: maximum number of samples in a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
         """
         return self._end("jsonl", {
             "path": path,
@@ -1234,8 +1234,8 @@ class Methods(Generic[F]):
             overwrite: what to do with an existing file: fail (forbid), or replace it (replace)
             types: item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; other types are inferred from all samples
             compress: compression of pages
-            shard_bytes: most bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.parquet has as many samples as fit, followed by 000001.parquet and so on
-            shard_samples: most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
+            shard_bytes: maximum size of a file, such as 256MiB: the path is then a directory of files, in which 000000.parquet has as many samples as fit, followed by 000001.parquet and so on
+            shard_samples: maximum number of samples in a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
         """
         return self._end("parquet", {
             "path": path,
@@ -1266,8 +1266,8 @@ class Methods(Generic[F]):
             compress: none, gzip or zstd; default: by the extension .gz or .zst
             by: unit of a string: a line (line), or lines followed by a blank line (paragraph)
             item: the item to write, which must be a string
-            shard_bytes: most bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.txt has as many samples as fit, followed by 000001.txt and so on. For files compressed as a whole, bytes are counted before compression
-            shard_samples: most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
+            shard_bytes: maximum size of a file, such as 256MiB: the path is then a directory of files, in which 000000.txt has as many samples as fit, followed by 000001.txt and so on. For files compressed as a whole, bytes are counted before compression
+            shard_samples: maximum number of samples in a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
         """
         return self._end("text", {
             "path": path,
@@ -1295,8 +1295,8 @@ class Methods(Generic[F]):
             path: the file to write, or for several outputs the directory; also a URL: s3://
             overwrite: what to do with an existing file: fail (forbid), or replace it (replace)
             compress: none, gzip, zstd or xz; default: by the extension .gz, .zst or .xz
-            shard_bytes: most bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.tfrecord has as many samples as fit, followed by 000001.tfrecord and so on. For files compressed as a whole, bytes are counted before compression
-            shard_samples: most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
+            shard_bytes: maximum size of a file, such as 256MiB: the path is then a directory of files, in which 000000.tfrecord has as many samples as fit, followed by 000001.tfrecord and so on. For files compressed as a whole, bytes are counted before compression
+            shard_samples: maximum number of samples in a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
         """
         return self._end("tfrecord", {
             "path": path,
@@ -1337,8 +1337,8 @@ class Methods(Generic[F]):
         Args:
             path: the archive to write, or for several outputs the directory; also a URL: s3://
             overwrite: what to do with an existing archive: fail (forbid), or replace it (replace)
-            shard_bytes: most bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.tar has as many samples as fit, followed by 000001.tar and so on
-            shard_samples: most samples of a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
+            shard_bytes: maximum size of a file, such as 256MiB: the path is then a directory of files, in which 000000.tar has as many samples as fit, followed by 000001.tar and so on
+            shard_samples: maximum number of samples in a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
         """
         return self._end("webdataset", {
             "path": path,

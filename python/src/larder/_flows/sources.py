@@ -229,7 +229,7 @@ def python(
         timeout: time limit for an element, such as 30s or 5m; then the process is killed and the element fails. No limit by default
         path: directories to search for modules after the flow's directory
         interpreter: the Python interpreter; default: LARDER_PYTHON, else the one that larder was installed with, else python3
-        max_bytes: most bytes of an element; 0 means 1 GiB
+        max_bytes: maximum number of bytes of an element; 0 means 1 GiB
     """
     return Node._source("python", {
         "function": function,
