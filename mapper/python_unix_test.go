@@ -370,7 +370,7 @@ number = 3
 		{mapper.Python{Function: "nowhere:f"}, "No module named 'nowhere'"},
 		{mapper.Python{Function: "broken:f"}, "broken.py"},
 		{mapper.Python{Function: "f:number"}, "f:number is not a function but a int"},
-		{mapper.Python{Function: "f:clock"}, `time.time reaches the clock; pass what it gives as an argument, say allow=["time.time"]`},
+		{mapper.Python{Function: "f:clock"}, `time.time reaches the clock; pass its result as an argument, pass allow=["time.time"]`},
 		{mapper.Python{Function: "f:chance"}, "random"},
 		{mapper.Python{Function: "f:several"}, "f.several yields"},
 		{mapper.Python{Function: "f:later"}, "asynchronous"},
@@ -395,7 +395,7 @@ number = 3
 		}
 	}
 	_, failed := p.all(mapper.Python{Function: "f:counting"}, texts(1)...)
-	if !strings.Contains(failed[0], "changed a variable that it reaches") {
+	if !strings.Contains(failed[0], "changed a variable that it uses") {
 		t.Errorf("a function that counts: %v", failed)
 	}
 }

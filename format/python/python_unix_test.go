@@ -366,14 +366,14 @@ def counting():
 		s    python.Source
 		want string
 	}{
-		{python.Source{Function: "f:clock"}, `time.time reaches the clock; pass what it gives as an argument, say allow=["time.time"]`},
+		{python.Source{Function: "f:clock"}, `time.time reaches the clock; pass its result as an argument, pass allow=["time.time"]`},
 		{python.Source{Function: "f:chance"}, "random"},
 		{python.Source{Function: "f:later"}, "asynchronous"},
 		{python.Source{Function: "f:nowhere"}, "there is no nowhere in f"},
 		{python.Source{Function: "f:seeded", Args: map[string]any{"n": int64(1)}}, "n is given, and f.seeded has no parameter of that name"},
 		{python.Source{Function: "f:draws"}, "it drew random numbers from the generator of random"},
 		{python.Source{Function: "f:reads", Files: map[string]component.Path{"words": "words"}}, "words.more, which is not a file that it was given"},
-		{python.Source{Function: "f:counting"}, "changed a variable that it reaches"},
+		{python.Source{Function: "f:counting"}, "changed a variable that it uses"},
 		{python.Source{Function: "f:seeded", Interpreter: "no-such-python"}, "the interpreter no-such-python cannot be run"},
 	} {
 		if _, err := p.texts(c.s); err == nil || !strings.Contains(err.Error(), c.want) {

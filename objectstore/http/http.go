@@ -83,7 +83,7 @@ const mostCounted = 16 << 20
 func counted(body io.Reader) (int64, error) {
 	n, err := io.Copy(io.Discard, io.LimitReader(body, mostCounted+1))
 	if err != nil {
-		return 0, &objectstore.RetryableError{Err: fmt.Errorf("the connection broke off: %w", err)}
+		return 0, &objectstore.RetryableError{Err: fmt.Errorf("the connection was interrupted: %w", err)}
 	}
 	if n > mostCounted {
 		return 0, fmt.Errorf("%w (it sends it as a whole, and more than the %d bytes that are counted)", errSize, mostCounted)
@@ -156,7 +156,7 @@ func fromWhole(resp *http.Response, v objectstore.Version, at, n int64) (io.Read
 		return nil, tooLarge(v.Size)
 	}
 	if _, err := io.CopyN(io.Discard, resp.Body, at); err != nil {
-		return nil, &objectstore.RetryableError{Err: fmt.Errorf("the connection broke off: %w", err)}
+		return nil, &objectstore.RetryableError{Err: fmt.Errorf("the connection was interrupted: %w", err)}
 	}
 	return io.LimitReader(resp.Body, n), nil
 }

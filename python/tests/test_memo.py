@@ -283,7 +283,7 @@ def test_pickle_is_used_where_it_is_asked_for_by_name(real: Path) -> None:
     g = counted(calls, lambda n: range(n))
     assert g(3) == range(3)
     assert len(calls) == 2
-    with pytest.raises(TypeError, match='codec is "pickle" or nothing'):
+    with pytest.raises(TypeError, match='codec must be "pickle" or None'):
         larder.memo(codec="json")(lambda n: n)
 
 

@@ -136,7 +136,7 @@ func (c *conn) computed(body []byte) error {
 	}
 	token, index, flags := binary.LittleEndian.Uint64(body), binary.LittleEndian.Uint32(body[8:]), binary.LittleEndian.Uint32(body[12:])
 	cl := c.server.calls.get(token)
-	if cl == nil { // the server gave it up, because its client seemed to have gone
+	if cl == nil { // the server did not return a result, because its client seemed to have gone
 		if flags&computedLast != 0 {
 			return c.results()
 		}
