@@ -196,7 +196,7 @@ func (p *parsedProgram) hidden() string {
 	}
 	for _, m := range p.build.modules {
 		if m.version == "" && !m.main && m.path != engine {
-			return "module " + m.path + " lies in a folder, and the version of the language that it is in is not on record"
+			return "module " + m.path + " is in a directory, and its language version is not recorded"
 		}
 	}
 	for _, k := range p.order {
