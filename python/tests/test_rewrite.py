@@ -300,7 +300,7 @@ def test_edits_that_are_wrong() -> None:
         (lambda e: e.set("mixed", sead=1), "unexpected keyword argument 'sead'; did you mean 'seed'?"),
         (lambda e: e.set("mixed", items=3), "unexpected keyword argument 'items'"),
         (lambda e: e.set("mixed", name="other"), "a node cannot be renamed"),
-        (lambda e: e.replace("mixed", lambda n: 3), "it is to be one node, not int"),  # type: ignore[arg-type, return-value]
+        (lambda e: e.replace("mixed", lambda n: 3), "the function must return a node, not int"),  # type: ignore[arg-type, return-value]
         (lambda e: rewrite.time_limit(e, "mixed", "1s"), "node mixed: op shuffle has no timeout"),
     ]
     for edit, want in wrong:
