@@ -203,7 +203,7 @@ func TestTwoWriteOnePlaceThere(t *testing.T) {
 		if results[won].status != 0 || lost.status != 1 || string(o.Get(at)) != texts[won] {
 			t.Fatalf("%s: status %d and %d, %d bytes are there: %s%s", path, results[0].status, results[1].status, len(o.Get(at)), results[0].stderr, results[1].stderr)
 		}
-		mustContain(t, "the error", lost.stderr, path, "changed", "meanwhile", "node out")
+		mustContain(t, "the error", lost.stderr, path, "changed", "another writer", "node out")
 	}
 }
 
