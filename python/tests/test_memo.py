@@ -572,7 +572,7 @@ def test_a_path_where_a_file_is_said_to_be_is_the_file(real: Path, tmp_path: Pat
         file.write_text(text)
         assert ask(file) == ask(str(file)) == ask(larder.File(file)) == ask(path=file) == text
     assert ask.cached(str(file))
-    with pytest.raises(larder.ArgumentError, match=r"path is 3, and its annotation is larder\.File"):
+    with pytest.raises(larder.ArgumentError, match=r"path is 3, but its annotation is larder\.File"):
         ask(3)
 
 
