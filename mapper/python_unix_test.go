@@ -332,10 +332,10 @@ def f(a):
 		3: {"the worker ended: signal: killed", "working on 3"},
 		4: {"f:f took longer than the timeout of 2s, and its worker was ended", "working on 4"},
 		5: {"item out has the key 1; keys of documents are strings"},
-		6: {"item out is nan, which no document can have"},
-		7: {"item out is of the type builtins.object, which no item can be"},
+		6: {"item out is nan, which is not allowed in a document"},
+		7: {"item out is of the type builtins.object, which cannot be an item"},
 		8: {"f:f: SystemExit: ended"},
-		9: {"bytes, and may have 1500 (max-bytes)"},
+		9: {"bytes, but max-bytes is 1500"},
 	} {
 		for _, part := range want {
 			if !strings.Contains(failed[i], part) {
