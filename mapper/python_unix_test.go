@@ -532,7 +532,7 @@ def meet(a):
 	if len(failed) != 3 {
 		t.Errorf("%d samples failed", len(failed))
 	}
-	for i, want := range map[int]string{100: "ValueError: no good", 200: "exit status 3", 300: "may have 100 (max-bytes)"} {
+	for i, want := range map[int]string{100: "ValueError: no good", 200: "exit status 3", 300: "but max-bytes is 100"} {
 		if !strings.Contains(failed[i], want) || !strings.Contains(failed[i], fmt.Sprintf("sample %d", i)) {
 			t.Errorf("sample %d: %s", i, failed[i])
 		}
@@ -554,7 +554,7 @@ def meet(a):
 	if _, failed = p.all(mapper.Python{Function: "f:more", Version: "1", Batch: 4}, texts(1)...); !strings.Contains(failed[0], "was given 1 samples and yielded more") {
 		t.Errorf("one too many: %v", failed)
 	}
-	if _, failed = p.all(mapper.Python{Function: "f:exact", Version: "1", Bytes: 1000}, texts(2)...); len(failed) != 1 || !strings.Contains(failed[1], "has 1001 bytes, and may have 1000") {
+	if _, failed = p.all(mapper.Python{Function: "f:exact", Version: "1", Bytes: 1000}, texts(2)...); len(failed) != 1 || !strings.Contains(failed[1], "has 1001 bytes, but max-bytes is 1000") {
 		t.Errorf("the most that there may be: %v", failed)
 	}
 	if got, failed = p.all(mapper.Python{Function: "f:meet", Version: "1"}, texts(4)...); len(failed) > 0 {
