@@ -161,7 +161,7 @@ func TestABatchThatFailsInPart(t *testing.T) {
 		t.Errorf("what was made is not cached, or what failed is: %v", errs)
 	}
 	b.Compute = func(context.Context, []int) ([][]int, error) { return make([][]int, 1), nil }
-	if _, errs := b.Do(t.Context(), l); errs[1] == nil || !strings.Contains(errs[1].Error(), "a batch of 2 was asked for, and 1 values were returned") {
+	if _, errs := b.Do(t.Context(), l); errs[1] == nil || !strings.Contains(errs[1].Error(), "a batch of 2 was requested, but 1 values were returned") {
 		t.Errorf("too few values: %v", errs)
 	}
 	b.Compute = func(context.Context, []int) ([][]int, error) { panic("no") }

@@ -103,7 +103,7 @@ func (b *batch[T]) computeTogether(ctx context.Context, claims []*claim[T]) {
 	joint := Call[T]{Compute: func(ctx context.Context) (none T, err error) {
 		values, err = b.Compute(ctx, positions(claims))
 		if err == nil && len(values) != len(claims) {
-			err = fmt.Errorf("larder: a batch of %d was asked for, and %d values were returned", len(claims), len(values))
+			err = fmt.Errorf("larder: a batch of %d was requested, but %d values were returned", len(claims), len(values))
 		}
 		return none, err
 	}}

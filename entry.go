@@ -82,7 +82,7 @@ func (c Call[T]) result(e *entry, from From) (Result[T], error) {
 	}
 	v, ok := e.value.(T)
 	if !ok && e.value != nil {
-		return r, fmt.Errorf("larder: %s: asked for %T under the key of a %T", c.Action.Op().Name(), r.Value, e.value)
+		return r, fmt.Errorf("larder: %s: requested a %T, but the key belongs to a %T", c.Action.Op().Name(), r.Value, e.value)
 	}
 	r.Value = v
 	if c.shareable() {

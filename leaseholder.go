@@ -103,9 +103,9 @@ func (l *Larder) holderOf(k key.Key) (by holder, hint string) {
 	}
 	switch {
 	case err != nil || by.Process == 0:
-		return holder{}, "another process does it, which has not said who it is"
+		return holder{}, "computed by another process, which has not identified itself"
 	case by.Machine == machine() && started(by.Process):
-		return by, "the process that does it started this one: if it waits for this one, it waits for ever; give what a computation starts what larder.Environ returns"
+		return by, "the result is being computed by a parent of this process; if the parent waits for this process, both hang; add larder.Environ(ctx) to the environment of child processes"
 	}
 	return by, "another process does it"
 }

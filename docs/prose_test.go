@@ -27,7 +27,7 @@ var (
 	// avoided finds these words.
 	avoided = regexp.MustCompile(`(?i)\b(` + strings.Join(slices.SortedFunc(maps.Keys(instead), func(a, b string) int { return len(b) - len(a) }), "|") + `)\b`)
 	// right is where one of them is the standard term.
-	standard = regexp.MustCompile(`(?i)\b(there is no|is no longer|a text file|at once \|)`)
+	standard = regexp.MustCompile(`(?i)\b(there is no|(is|are) no longer|a text file|at once \|)`)
 
 	paragraphEnd = regexp.MustCompile(`\n\s*\n|\n\s*(?:[-*#]|\d+\.) `)
 	sentenceEnd  = regexp.MustCompile(`[.!?:;]\s+`)
@@ -46,7 +46,12 @@ const (
 	// may lower these numbers, and never raise them.
 	commentWords     = 293
 	commentSentences = 16
+	messageWords     = 3
 )
+
+// inMessage finds words that are always wrong in a message.
+var inMessage = regexp.MustCompile(`(?i)\b(nobody|somebody|whoever|folder|a text|is no|are no|so many|told|let go|anew|beside|meanwhile|` +
+	`known by|made of|asked for|half of a character|goes with|was said to be|wait for ever)\b|\bsay \w+=`)
 
 // isWritten reports whether a page is generated from tables.
 func isWritten(p *page) bool { return p.name == "docs/internals/guarantees.md" }
@@ -138,3 +143,47 @@ func TestCommentsGetPlainer(t *testing.T) {
 
 // pyText finds docstrings and comments of Python.
 var pyText = regexp.MustCompile(`(?s:"""(.*?)""")|(?m:#\s(.*)$)`)
+
+// TestMessagesArePlain checks string literals of at least four words in code that is not
+// a test.
+func TestMessagesArePlain(t *testing.T) {
+	total := 0
+	count := func(path, text string) {
+		if len(strings.Fields(text)) < 4 {
+			return
+		}
+		for _, word := range inMessage.FindAllString(standard.ReplaceAllString(text, ""), -1) {
+			total++
+			t.Logf("%s: %q in %q", path, word, text)
+		}
+	}
+	walk(t, ".go", func(path, text string) {
+		if strings.HasSuffix(path, "_test.go") || strings.Contains(path, "test/") || strings.Contains(path, "/testing/") {
+			return
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution)
+		if err != nil || ast.IsGenerated(f) {
+			return
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
+				count(path, l.Value)
+			}
+			return true
+		})
+	})
+	walk(t, ".py", func(path, text string) {
+		if !strings.Contains(path, "/python/src/") {
+			return
+		}
+		for _, m := range pyString.FindAllString(pyText.ReplaceAllString(text, ""), -1) {
+			count(path, m)
+		}
+	})
+	if total > messageWords {
+		t.Errorf("messages have %d words that a reader cannot understand at once, of at most %d", total, messageWords)
+	}
+}
+
+// pyString finds strings of Python on one line.
+var pyString = regexp.MustCompile(`"[^"\n]*"|'[^'\n]*'`)

@@ -142,7 +142,7 @@ func (x *explainer) difference(ctx context.Context, e *dataset.Execution, now *k
 	}
 	b, err := x.provenance.Store.Provenance(ctx, last)
 	if errors.Is(err, store.ErrNotFound) {
-		return "changed since the last run, whose result is no longer in the cache", nil
+		return "changed since the last run; the previous result is no longer in the cache", nil
 	}
 	if err != nil {
 		return "", err

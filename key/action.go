@@ -292,7 +292,7 @@ func (a *Action) ArgumentsChanged() error {
 		return fmt.Errorf("key: operation %s: the arguments have changed: %w", a.op.name, err)
 	}
 	if e.sum() != a.argsSum {
-		return fmt.Errorf("key: operation %s: the arguments have changed since its key was made; copy what the computation changes", a.op.name)
+		return fmt.Errorf("key: operation %s: the arguments have changed since its key was computed; copy the arguments that the computation changes", a.op.name)
 	}
 	return nil
 }
@@ -307,7 +307,7 @@ func (o *Op) Changed() error {
 		err = fmt.Errorf("key: operation %s", o.name)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: a parameter has changed since the operation was made; copy what is to be changed", err)
+		return fmt.Errorf("%w: a parameter has changed since the operation was created; copy it before changing it", err)
 	}
 	return nil
 }

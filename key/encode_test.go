@@ -293,7 +293,7 @@ func TestUnkeyable(t *testing.T) {
 		{vast{}, "vast", "too large"},
 		{box[image.Image]{&unset{}}, "box[image.Image].V.(unset).At(0, 0).(secret).s", "unexported field"},
 		{&image.Paletted{Palette: color.Palette{secret{}}}, "Paletted.Palette[0].(secret).s", "unexported field"},
-		{broken{}, "broken", "MarshalBinary does not tell it from every other value: no"},
+		{broken{}, "broken", "MarshalBinary does not distinguish it from every other value: no"},
 		{time.Now, "func() time.Time", "func value"},
 		{time.Now().String, "func() string", "func value"},
 	}

@@ -71,7 +71,7 @@ func encodeMarshaler(m deepequal.Marshaler, t reflect.Type) func(*encoder, unsaf
 		at := reflect.NewAt(t, p)
 		b, err := e.bytesOf(m, at)
 		if err != nil {
-			return &UnkeyableError{Type: t, Reason: "its " + m.Name + " does not tell it from every other value", Err: err, Fix: fixKeyer}
+			return &UnkeyableError{Type: t, Reason: "its " + m.Name + " does not distinguish it from every other value", Err: err, Fix: fixKeyer}
 		}
 		if err := twice(&checked, t, m.Name, b, func() ([]byte, error) { return m.Bytes(at) }); err != nil {
 			return err

@@ -137,8 +137,8 @@ func (c *compiler) header(t reflect.Type) ([]byte, *UnkeyableError) {
 	d.describe(t)
 	if d.namesake != nil {
 		return nil, &UnkeyableError{
-			Type: d.namesake, Reason: "it is declared in a function, or another type of its name is, and nothing tells which it is",
-			Fix: "declare types outside of functions, or give them names of their own",
+			Type: d.namesake, Reason: "it, or another type with its name, is declared in a function, so the name is ambiguous",
+			Fix: "declare types outside of functions, or give them unique names",
 		}
 	}
 	text := string(d.text)

@@ -187,7 +187,7 @@ func (e *encoder) unmixed() error {
 		}
 	}
 	if e.opaque.Lost() {
-		return &UnkeyableError{Path: "the value", Reason: "memory shared with a value that marshals itself cannot be told from memory of their own", Fix: "let each have its own, or give the type a Keyer"}
+		return &UnkeyableError{Path: "the value", Reason: "memory may be shared with a value that marshals itself", Fix: "let each have its own, or give the type a Keyer"}
 	}
 	return nil
 }

@@ -157,7 +157,7 @@ func (v *evaluator) below(ctx context.Context, n *node) (any, error) {
 	}
 	got, err := e.get(ctx, v.larder, n)
 	if errors.Is(err, errOutside) {
-		err = fmt.Errorf("%w: a function given to Map, Select or Reduce may only use what it is given", errOutside)
+		err = fmt.Errorf("%w: a function passed to Map, Select or Reduce may use only its arguments", errOutside)
 	}
 	return got, err
 }

@@ -191,12 +191,12 @@ func (v *evaluator) giveBack(ctx context.Context, t *task, args []any, loans []*
 		case loan == nil:
 		case loan.sight == deepequal.Shared && analysis.Covers(t.node.fn.options.Pure, reflect.TypeOf(args[i])):
 		case loan.sight == deepequal.Shared && loan.users.Load() > 1:
-			why = "can neither be copied nor watched, as it has locks or channels inside, and others use it, too: declare its type as Pure if none changes what others see of it, or make it in the function that uses it"
+			why = "contains locks or channels, so it cannot be copied or watched, and other functions use it; declare its type as Pure if no function changes it, or create it in the function that uses it"
 		case loan.sight == deepequal.Shared:
 		case loan.sight == deepequal.Hidden && loan.users.Load() > 1:
-			why = "can neither be copied nor watched, as it has a function with variables inside, and others use it, too: return data, or call in one function what makes it and what uses it"
+			why = "contains a function with captured variables, so it cannot be copied or watched, and other functions use it; return data, or create and use it in one function"
 		case loan.changed(args[i]):
-			why = "was written to meanwhile, and cannot be copied: copy what the function changes, or return a type that package codec can write"
+			why = "was changed during the call, and cannot be copied; copy what the function changes, or return a type that package codec can write"
 		}
 		if why != "" {
 			larder.NoStore(ctx, fmt.Errorf("lazy: %s: argument %d, a %T, %s", t.node.fn.name, i, args[i], why))

@@ -64,7 +64,7 @@ func TestArgumentsWithoutACodec(t *testing.T) {
 			if got := get(t, l, first(in, smallest(in))); got != 1 && got != 3 {
 				t.Errorf("got %d", got)
 			}
-			if n := l.Metrics().Uncached; n != 2 || !strings.Contains(log.String(), "written to meanwhile") {
+			if n := l.Metrics().Uncached; n != 2 || !strings.Contains(log.String(), "changed during the call") {
 				t.Errorf("%d results were not cached: %s", n, log)
 			}
 			in = list()
@@ -97,7 +97,7 @@ func TestIteratorsAreNotShared(t *testing.T) {
 	}
 	in := open()
 	sum, err := lazy.Get(t.Context(), l, lazy.Add(take(in, lazy.Of(1)), take(in, lazy.Of(2))), lazy.Evaluation{Pool: pool.New(1)})
-	if n := l.Metrics().Uncached; err != nil || sum != 3 || n != 1 || !strings.Contains(log.String(), "a function with variables inside") {
+	if n := l.Metrics().Uncached; err != nil || sum != 3 || n != 1 || !strings.Contains(log.String(), "a function with captured variables") {
 		t.Errorf("two: %d, %v, %d not cached: %s", sum, err, n, log)
 	}
 	for i := range 2 { // the value that was not stored is computed from its own iterator

@@ -46,7 +46,7 @@ func (p *Plan) checkBatches() error {
 	case b.Size > 1<<30 || b.Row > 1<<30 || b.Window > 1<<20:
 		return errors.New("batches: a number is too large; 2^30 samples, rows and tokens of a row and 2^20 open rows are the most")
 	case b.Size == 0 && b.Tokens == 0:
-		return errors.New("batches have no bound; say how many samples one has, or how many tokens")
+		return errors.New("batches have no bound; give a number of samples or of tokens")
 	case b.LastBatch < KeepLastBatch || b.LastBatch > PadLastBatch:
 		return fmt.Errorf("batches: there is no last batch %d", b.LastBatch)
 	case b.CountPadding && b.Tokens == 0:
@@ -56,7 +56,7 @@ func (p *Plan) checkBatches() error {
 	case b.Row > 0 && (b.Tokens > 0 || len(b.Buckets) > 0):
 		return errors.New("batches of rows have a size and no number of tokens or buckets; leave these out")
 	case b.Row == 0 && (b.Split || b.Window > 0):
-		return errors.New("batches: only rows are split and have a window; say how many tokens a row has")
+		return errors.New("batches: split and window are valid only with rows; give the number of tokens of a row")
 	case b.Split && b.Window > 0:
 		return errors.New("batches: rows that are split are filled one by one; leave out the window")
 	case !slices.IsSorted(b.Buckets) || len(slices.Compact(slices.Clone(b.Buckets))) != len(b.Buckets):
@@ -83,7 +83,7 @@ func (p *Plan) checkLengths() error {
 		case n < 0 || n > maxPosition-total:
 			return fmt.Errorf("%s has length %d", p.describe(i), n)
 		case most > 0 && n > most:
-			return fmt.Errorf("%s has length %d, and %s has room for %d; raise that, or leave the sample out", p.describe(i), n, what, most)
+			return fmt.Errorf("%s has length %d, but %s holds at most %d; raise that limit, or omit the sample", p.describe(i), n, what, most)
 		}
 		total += n
 	}

@@ -252,11 +252,11 @@ func TestWhatCannotBeLaidOutIsRefused(t *testing.T) {
 		{"2 numbers, and there are 3 channels", "npy", field{Mean: []float64{1, 2}}, []any{of([]int{1, 1, 3}, uint8(1), 2, 3)}},
 		{"could be planar", "npy", field{Planar: true}, []any{of(nil, uint8(1))}},
 		{"do not differ in the first 1 dimensions alone", "npy", field{Collate: loader.Pad}, []any{of([]int{1, 2}, int32(1), 2), of([]int{2, 1}, int32(1), 2)}},
-		{"no uint8", "npy", field{Collate: loader.Pad, With: 0.5}, []any{of(nil, uint8(1))}},
+		{"not a valid uint8", "npy", field{Collate: loader.Pad, With: 0.5}, []any{of(nil, uint8(1))}},
 		{"have no rows", "npy", field{Collate: loader.Packed}, []any{of(nil, uint8(1))}},
-		{"leave that out", "txt", field{Collate: loader.Text, Planar: true}, []any{"a"}},
-		{"declare it pad", "txt", field{Multiple: 3}, []any{"a"}},
-		{"cannot become complex64", "npy", field{DType: array.Complex64}, []any{of(nil, uint8(1))}},
+		{"remove the conversion", "txt", field{Collate: loader.Text, Planar: true}, []any{"a"}},
+		{"only with pad", "txt", field{Multiple: 3}, []any{"a"}},
+		{"cannot be converted to complex64", "npy", field{DType: array.Complex64}, []any{of(nil, uint8(1))}},
 		{"a deviation is 0", "npy", field{Deviation: []float64{0}}, []any{of(nil, uint8(1))}},
 	} {
 		if _, err := batchOf(t, c.ext, c.field, c.values...); err == nil || !strings.Contains(err.Error(), c.says) {

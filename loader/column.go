@@ -155,7 +155,7 @@ func (c *column) padWith() error {
 		return nil
 	}
 	if !converted(c.DType) || !store(c.padding, c.DType, c.options.With) {
-		return fmt.Errorf("padding of %v is no %v", c.options.With, c.DType)
+		return fmt.Errorf("padding %v is not a valid %v", c.options.With, c.DType)
 	}
 	return nil
 }
@@ -232,7 +232,7 @@ func (c *column) pack(l *layout) error {
 		at := r * c.row
 		for _, p := range row {
 			if n := c.cells[p.Sample].shape[0]; p.To > n {
-				return fmt.Errorf("%s has %d tokens, and its length was said to be %d at least", c.of(p.Sample), n, p.To)
+				return fmt.Errorf("%s has %d tokens, but the plan has a length of at least %d", c.of(p.Sample), n, p.To)
 			}
 			c.offsets, c.lengths = append(c.offsets, int64(at)), append(c.lengths, int64(p.To-p.From))
 			at += p.To - p.From

@@ -118,15 +118,15 @@ func (f *FieldOptions) check() error {
 	}
 	switch {
 	case f.Item == "":
-		return wrong("it has no item; say which it is made of")
+		return wrong("no item; name one")
 	case f.Collate < Auto || f.Collate > ItemKey:
 		return wrong("there is no %v", f.Collate)
 	case !arrays && (f.converts() || f.Planar || f.Channels != 0):
-		return wrong("%v are no numbers to convert; leave that out", f.Collate)
+		return wrong("%v are not numbers; remove the conversion", f.Collate)
 	case f.DType != 0 && !converted(f.DType):
-		return wrong("elements cannot become %v; bool, integers, float32 and float64 can be had", f.DType)
+		return wrong("elements cannot be converted to %v; use bool, an integer type, float32 or float64", f.DType)
 	case f.Collate != Pad && (f.Dims != 0 || f.Multiple != 0):
-		return wrong("only what is padded has dims and a multiple; declare it pad")
+		return wrong("dims and multiple are valid only with pad")
 	case f.Dims < 0 || f.Multiple < 0:
 		return wrong("a number is below 0")
 	case f.Channels < 0 || f.Channels > 4:

@@ -70,7 +70,7 @@ func wait(ctx context.Context, found <-chan struct{}) error {
 	}
 }
 
-var errGone = errors.New("loader: whoever read the sample has ended")
+var errGone = errors.New("loader: the reader of the sample has ended")
 
 func (s *shelf) find(h *held, find func() (dataset.Sample, error)) (dataset.Sample, error) {
 	v, err := dataset.Sample{}, errGone

@@ -274,7 +274,7 @@ func (j *job) lengths(c *column) error {
 	for i := range c.cells {
 		shape, planned := c.cells[i].shape, j.loader.plan.lengths
 		if n := j.content.Samples[i]; len(shape) > 0 && len(planned) > n && shape[0] != planned[n] {
-			return fmt.Errorf("%s has %d tokens, and its length was said to be %d", j.describe(i), shape[0], planned[n])
+			return fmt.Errorf("%s has %d tokens, but the plan has length %d", j.describe(i), shape[0], planned[n])
 		}
 	}
 	return nil

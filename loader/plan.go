@@ -188,7 +188,7 @@ func (p *Plan) checkOrder() error {
 	case p.Draws != 0 && p.Order == Mixed && p.Stop != order.AfterDraws:
 		return errors.New("a mixture ends after a number of draws or with its parts; leave out one of them")
 	case p.Draws == 0 && p.Order == Mixed && p.Stop == order.AfterDraws:
-		return errors.New("say where an epoch of a mixture ends: after so many draws, or with its first or last part")
+		return errors.New("a mixture has no end; give a number of draws, or stop at its first or last part")
 	case p.Stop != order.AfterDraws && p.Order != Mixed:
 		return fmt.Errorf("order %v does not end with its parts; leave out where it stops", p.Order)
 	case p.samples == 0:

@@ -92,7 +92,7 @@ func (l *Loader) Read(ctx context.Context, o ReadOptions) (*Reader, error) {
 		return nil, fmt.Errorf("loader: there is no share %d of %d", o.Share, o.Shares)
 	}
 	if o.Shares > 1 && o.Epochs != 1 {
-		return nil, errors.New("loader: whoever shares the batches of a rank reads one epoch at a time")
+		return nil, errors.New("loader: Shares > 1 requires Epochs = 1")
 	}
 	if o.Ahead < 0 || o.AheadBytes < 0 || o.Epochs < 0 {
 		return nil, errors.New("loader: a number of epochs, or of batches or bytes ahead, is below 0")

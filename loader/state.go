@@ -150,6 +150,6 @@ func (p *Plan) Check(s State) error {
 	if len(why) == 0 {
 		return nil
 	}
-	e.text = strings.Join(why, "; ") + ". Resume it with what it was made with, or start without it"
+	e.text = strings.Join(why, "; ") + ". Resume with the options of the saved state, or start without it"
 	return e
 }

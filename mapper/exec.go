@@ -61,7 +61,7 @@ type Exec struct {
 	Env     []string         `param:"env" doc:"names of environment variables that the command may see"`
 	Timeout string           `param:"timeout,how" doc:"time limit for a sample, such as 30s or 5m (n times that for n samples); then the command is killed and the sample fails. No limit by default"`
 	Batch   int              `param:"batch,how" doc:"samples for each run of the command, at most 512: LARDER_BATCH, instead of LARDER_IN and LARDER_OUT, has a directory for each sample, with directories in and out. The command may write a file error there if a sample fails. 0: one sample, with LARDER_IN and LARDER_OUT" default:"0"`
-	Bytes   int              `param:"max-bytes,how" doc:"maximum bytes of the files that the command writes for a sample; 0 means 1 GiB" default:"1073741824"`
+	Bytes   int              `param:"max-bytes,how" doc:"maximum number of bytes of the files that the command writes for a sample; 0 means 1 GiB" default:"1073741824"`
 }
 
 // maxLeft is the default bound of the output of a command.

@@ -13,7 +13,7 @@ import (
 )
 
 func init() {
-	component.RegisterMapper("image-orient", "Turns images as their Exif orientation says; upright images stay unchanged.",
+	component.RegisterMapper("image-orient", "Turns images by their Exif orientation; upright images stay unchanged.",
 		func(_ *component.Env, p ImageOrient) (dataset.Mapper, error) { return p.Transform() }).Images = true
 }
 

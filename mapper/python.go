@@ -53,7 +53,7 @@ type Python struct {
 	Timeout     string                    `param:"timeout,how" doc:"time limit for a sample, such as 30s or 5m (n times that for n samples); then the worker is killed and the sample fails. No limit by default"`
 	Path        []component.Path          `param:"path" doc:"directories to search for modules after the flow's directory"`
 	Interpreter string                    `param:"interpreter" doc:"the Python interpreter; default: LARDER_PYTHON, else the one that larder was installed with, else python3"`
-	Bytes       int                       `param:"max-bytes,how" doc:"maximum bytes that the function may return for a sample; 0 means 1 GiB" default:"1073741824"`
+	Bytes       int                       `param:"max-bytes,how" doc:"maximum number of bytes that the function may return for a sample; 0 means 1 GiB" default:"1073741824"`
 }
 
 // DirDependent says that modules and the interpreter are searched in the flow's directory.

@@ -332,10 +332,10 @@ def f(a):
 		3: {"the worker ended: signal: killed", "working on 3"},
 		4: {"f:f took longer than the timeout of 2s, and its worker was ended", "working on 4"},
 		5: {"item out has the key 1; keys of documents are strings"},
-		6: {"item out is nan, which no document can have"},
-		7: {"item out is of the type builtins.object, which no item can be"},
+		6: {"item out is nan, which is not allowed in a document"},
+		7: {"item out is of the type builtins.object, which cannot be an item"},
 		8: {"f:f: SystemExit: ended"},
-		9: {"bytes, and may have 1500 (max-bytes)"},
+		9: {"bytes, but max-bytes is 1500"},
 	} {
 		for _, part := range want {
 			if !strings.Contains(failed[i], part) {
@@ -370,7 +370,7 @@ number = 3
 		{mapper.Python{Function: "nowhere:f"}, "No module named 'nowhere'"},
 		{mapper.Python{Function: "broken:f"}, "broken.py"},
 		{mapper.Python{Function: "f:number"}, "f:number is not a function but a int"},
-		{mapper.Python{Function: "f:clock"}, `time.time reaches the clock; pass what it gives as an argument, say allow=["time.time"]`},
+		{mapper.Python{Function: "f:clock"}, `time.time reaches the clock; pass its result as an argument, pass allow=["time.time"]`},
 		{mapper.Python{Function: "f:chance"}, "random"},
 		{mapper.Python{Function: "f:several"}, "f.several yields"},
 		{mapper.Python{Function: "f:later"}, "asynchronous"},
@@ -395,7 +395,7 @@ number = 3
 		}
 	}
 	_, failed := p.all(mapper.Python{Function: "f:counting"}, texts(1)...)
-	if !strings.Contains(failed[0], "changed a variable that it reaches") {
+	if !strings.Contains(failed[0], "changed a variable that it uses") {
 		t.Errorf("a function that counts: %v", failed)
 	}
 }
@@ -415,7 +415,7 @@ func TestPythonOfEachProcess(t *testing.T) {
 		t.Fatalf("a process that has to be ended: %v", err)
 	}
 	_, err = read(t.Context(), ds, 1)
-	if !errors.Is(err, dataset.ErrChanged) || !strings.Contains(err.Error(), "f:f reaches f.NOW = ") || !strings.Contains(err.Error(), "give it as an argument") {
+	if !errors.Is(err, dataset.ErrChanged) || !strings.Contains(err.Error(), "f:f reaches f.NOW = ") || !strings.Contains(err.Error(), "pass it as an argument") {
 		t.Errorf("a time of each process: %v", err)
 	}
 }
@@ -532,7 +532,7 @@ def meet(a):
 	if len(failed) != 3 {
 		t.Errorf("%d samples failed", len(failed))
 	}
-	for i, want := range map[int]string{100: "ValueError: no good", 200: "exit status 3", 300: "may have 100 (max-bytes)"} {
+	for i, want := range map[int]string{100: "ValueError: no good", 200: "exit status 3", 300: "but max-bytes is 100"} {
 		if !strings.Contains(failed[i], want) || !strings.Contains(failed[i], fmt.Sprintf("sample %d", i)) {
 			t.Errorf("sample %d: %s", i, failed[i])
 		}
@@ -554,7 +554,7 @@ def meet(a):
 	if _, failed = p.all(mapper.Python{Function: "f:more", Version: "1", Batch: 4}, texts(1)...); !strings.Contains(failed[0], "was given 1 samples and yielded more") {
 		t.Errorf("one too many: %v", failed)
 	}
-	if _, failed = p.all(mapper.Python{Function: "f:exact", Version: "1", Bytes: 1000}, texts(2)...); len(failed) != 1 || !strings.Contains(failed[1], "has 1001 bytes, and may have 1000") {
+	if _, failed = p.all(mapper.Python{Function: "f:exact", Version: "1", Bytes: 1000}, texts(2)...); len(failed) != 1 || !strings.Contains(failed[1], "has 1001 bytes, but max-bytes is 1000") {
 		t.Errorf("the most that there may be: %v", failed)
 	}
 	if got, failed = p.all(mapper.Python{Function: "f:meet", Version: "1"}, texts(4)...); len(failed) > 0 {

@@ -153,7 +153,7 @@ func TestVersions(t *testing.T) {
 	}
 	s.Fail(nil)
 	for _, tag := range []string{"", `W/"1"`} {
-		if _, err := objectstore.Open(t.Context(), s.PutAs("c", []byte("content"), tag, time.Time{})); err == nil || !strings.Contains(err.Error(), "strong ETag nor Last-Modified") {
+		if _, err := objectstore.Open(t.Context(), s.PutAs("c", []byte("content"), tag, time.Time{})); err == nil || !strings.Contains(err.Error(), "no strong ETag or Last-Modified") {
 			t.Errorf("%q: %v", tag, err)
 		}
 	}

@@ -138,7 +138,7 @@ func parse(path string) (Driver, *url.URL, error) {
 	known := slices.Sorted(maps.Keys(drivers))
 	mu.Unlock()
 	if d == nil {
-		return nil, nil, fmt.Errorf("%s: nothing reads %s://%s", Name(path), u.Scheme, fix(u.Scheme, known))
+		return nil, nil, fmt.Errorf("%s: cannot read %s://%s", Name(path), u.Scheme, fix(u.Scheme, known))
 	}
 	return d, u, nil
 }

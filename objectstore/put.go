@@ -77,7 +77,7 @@ func putter(path string) (Putter, *url.URL, error) {
 	}
 	p, ok := d.(Putter)
 	if !ok {
-		return nil, nil, fmt.Errorf("%s: nothing is written over %s; write to s3:// (larder-cloud: also gs:// and az://), or to a file of this machine, and send that with a tool", Name(path), u.Scheme)
+		return nil, nil, fmt.Errorf("%s: cannot write over %s; write to s3:// (larder-cloud: also gs:// and az://), or to a local file and upload it", Name(path), u.Scheme)
 	}
 	return p, u, nil
 }
@@ -146,7 +146,7 @@ func Delete(ctx context.Context, path string, was Version) error {
 // clashed explains ErrChanged to a writer.
 func clashed(err error) error {
 	if errors.Is(err, ErrChanged) {
-		return fmt.Errorf("somebody else wrote or removed it meanwhile, and it was left as it is now; see that nobody else writes there (%w)", err)
+		return fmt.Errorf("another writer changed or removed the file; its version was kept; use one writer for each path (%w)", err)
 	}
 	return err
 }

@@ -58,7 +58,7 @@ func TestCheckPut(t *testing.T) {
 		"s3://bucket/a?versionId=hunter2":       "an old version",
 		"s3://me:hunter2@bucket/a":              "AWS_ACCESS_KEY_ID",
 		"s3://bucket/a?X-Amz-Signature=hunter2": "no parameters but versionId",
-		"http://me:hunter2@host/a?sig=hunter2":  "nothing is written over http",
+		"http://me:hunter2@host/a?sig=hunter2":  "cannot write over http",
 		"gs://bucket/a":                         "larder-cloud",
 		"s3:///a":                               "names no host",
 	} {

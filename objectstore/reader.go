@@ -123,7 +123,7 @@ func (r *Reader) broken(err error) error {
 		err = io.ErrUnexpectedEOF
 	}
 	if _, ok := errors.AsType[*RetryableError](err); !ok {
-		err = &RetryableError{Err: fmt.Errorf("the connection broke off: %w", err)}
+		err = &RetryableError{Err: fmt.Errorf("the connection was interrupted: %w", err)}
 	}
 	r.drop()
 	if r.single {

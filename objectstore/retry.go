@@ -78,7 +78,7 @@ func (e *triedError) Error() string { return e.err.Error() + "; it was tried sev
 func (e *triedError) Unwrap() error { return e.err }
 
 // errStalled ends a request without progress.
-var errStalled = &RetryableError{Err: errors.New("nothing came for too long: the server or the network stands still")}
+var errStalled = &RetryableError{Err: errors.New("no data arrived for too long; the server or the network is stalled")}
 
 // slowTime is the time in which slowBytes must arrive: slower answers (1 KiB per second)
 // are cancelled. slowBytes is less than progressBytes, so that the tries end. Tests shorten

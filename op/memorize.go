@@ -21,7 +21,7 @@ func init() {
 
 // Memorize reads a dataset into memory.
 type Memorize struct {
-	Bytes int `param:"bytes,how" doc:"maximum bytes of the decoded values; 0 means 1 GiB" default:"1073741824"`
+	Bytes int `param:"bytes,how" doc:"maximum number of bytes of the decoded values; 0 means 1 GiB" default:"1073741824"`
 }
 
 // Check refuses a negative number.

@@ -35,7 +35,7 @@ type Bucketing struct {
 }
 
 // ErrTooLong is the error of an element that fits into no batch.
-var ErrTooLong = errors.New("it is longer than a batch may be; raise Tokens, or say Long to leave out such elements")
+var ErrTooLong = errors.New("longer than a batch; raise Tokens, or set Long to omit such elements")
 
 // Bucket groups elements of similar length into batches: see [Bucketing]. A batch is
 // returned when it is full, and incomplete ones at the end, from the shortest elements
@@ -46,7 +46,7 @@ func Bucket[T any](s Stream[T], b Bucketing, length func(T) int) Stream[[]T] {
 	case b.Size < 0 || b.Tokens < 0 || b.Buffer < 0 || b.Every < 0:
 		return refused[[]T]("bucket", "a number is below 0")
 	case b.Size == 0 && b.Tokens == 0:
-		return refused[[]T]("bucket", "batches have no bound; say how many elements one has, or how many tokens")
+		return refused[[]T]("bucket", "batches have no bound; set Size or Tokens")
 	case b.Padding && b.Tokens == 0:
 		return refused[[]T]("bucket", "padding is counted of a number of tokens; give that, too")
 	case !slices.IsSorted(b.Bounds) || len(slices.Compact(slices.Clone(b.Bounds))) != len(b.Bounds):

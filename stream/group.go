@@ -34,7 +34,7 @@ type Grouped[K comparable, T any] struct {
 }
 
 // ErrSmallGroup is the error of a group that must be returned and has too few elements.
-var ErrSmallGroup = errors.New("a group must leave and has too few elements; give it more room with Buffer, or say Drop")
+var ErrSmallGroup = errors.New("a group with too few elements must be returned; raise Buffer, or set Drop")
 
 // Group collects elements with the same key, within the bounds of a buffer. Groups left
 // at the end are returned in the order in which they began. Its state is the state of

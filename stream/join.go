@@ -24,10 +24,10 @@ type JoinOptions struct {
 
 // The errors of joins.
 var (
-	ErrJoinFull      = errors.New("so many elements of the right stream wait for a partner that there is no room; raise Buffer, or say Oldest")
-	ErrJoinTwice     = errors.New("the key is there twice in the right stream, while the first still waits for a partner")
-	ErrJoinUnmatched = errors.New("no element of the right stream has this key, or it was let go; say Unmatched to leave out such elements")
-	ErrJoinRest      = errors.New("elements of the right stream have no partner in the left one; say Rest if they may be left over")
+	ErrJoinFull      = errors.New("too many unmatched elements of the right stream; raise Buffer, or set Oldest")
+	ErrJoinTwice     = errors.New("the right stream has the key twice, and the first element is still unmatched")
+	ErrJoinUnmatched = errors.New("no element of the right stream has this key, or it was evicted; set Unmatched to omit such elements")
+	ErrJoinRest      = errors.New("elements of the right stream have no partner in the left stream; set Rest to ignore them")
 )
 
 // Join pairs each element of the left stream with one of the right stream that has the

@@ -34,7 +34,7 @@ const (
 )
 
 // ErrNoKey is the error of a stream whose content nothing identifies.
-var ErrNoKey = errors.New("give Keeping a Key that says what is in it, and another one when that changes")
+var ErrNoKey = errors.New("set Keeping.Key to identify the content, and change it when the content changes")
 
 // Materialise returns a stream as a dataset with random access. It reads the stream once
 // and caches its elements in the store of l, in chunks. After an interruption it
@@ -47,7 +47,7 @@ func Materialise[T any](ctx context.Context, l *larder.Larder, s Stream[T], k Ma
 		return nil, sh.err
 	}
 	if k.Key == "" && len(sh.unknown) > 0 {
-		return nil, fmt.Errorf("stream: what is in the stream depends on %s, which no key can be made of; %w", sh.unknown[0], ErrNoKey)
+		return nil, fmt.Errorf("stream: the stream depends on %s, which cannot be keyed; %w", sh.unknown[0], ErrNoKey)
 	}
 	if k.Chunk == 0 {
 		k.Chunk = defaultChunk
@@ -140,7 +140,7 @@ func (m *material[T]) At(ctx context.Context, i int) (v T, err error) {
 	}
 	at := i - (m.ends[k] - m.steps[k].Count)
 	if at >= len(chunk) {
-		return v, fmt.Errorf("stream: chunk %d has %d elements and had %d: the stream is not what it was; materialise it under another Key", k, len(chunk), m.steps[k].Count)
+		return v, fmt.Errorf("stream: chunk %d has %d elements, but had %d; the stream changed: materialise it under another Key", k, len(chunk), m.steps[k].Count)
 	}
 	return chunk[at], nil
 }

@@ -25,7 +25,7 @@ const (
 // for other types. The state is that of the input after the last returned element.
 func Prefetch[T any](s Stream[T], a Ahead, size func(T) int64) Stream[T] {
 	if a.Elements < 0 || a.Bytes < 0 || a.Elements > 1<<20 {
-		return refused[T]("prefetch", "%d elements and %d bytes are no bounds; up to 2^20 elements can be read ahead", a.Elements, a.Bytes)
+		return refused[T]("prefetch", "%d elements and %d bytes are not valid bounds; use 0 to 2^20 elements", a.Elements, a.Bytes)
 	}
 	if a.Elements == 0 {
 		a.Elements = defaultAhead

@@ -91,7 +91,7 @@ func (s Stream[T]) open(ctx context.Context, from State, together *session) (*Re
 // ErrClosed is the error of a reader that was closed.
 var ErrClosed = errors.New("stream: the reader is closed")
 
-var errPanic = errors.New("stream: a function of the stream has panicked; open it anew with its state")
+var errPanic = errors.New("stream: a function of the stream has panicked; open the stream again with its state")
 
 // Next returns the next element. The error is io.EOF at the end. After an error, each
 // further call returns the same error. A context that ends during a call is such an

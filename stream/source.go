@@ -113,7 +113,7 @@ func (c *sourceCursor[T]) next(ctx context.Context) (v T, err error) {
 		c.feed = feed
 		c.positioned, _ = c.feed.(Positioned)
 		if c.source.Kind == Seeks && c.positioned == nil {
-			return v, c.wrong(c.n, errors.New("it seeks, and its feed has no Position; write one, or say Replays"))
+			return v, c.wrong(c.n, errors.New("Kind is Seeks, but the feed has no Position method; add the method, or set Replays"))
 		}
 	}
 	for c.skip > 0 {

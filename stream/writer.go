@@ -32,7 +32,7 @@ func (w *writer[T]) step(ctx context.Context, i int) (step, error) {
 		}
 		retained, err := w.chunk(ctx, i, func(context.Context) ([]T, error) { return all, nil })
 		if err == nil && len(retained) != len(all) {
-			err = fmt.Errorf("stream: chunk %d has %d elements and had %d: the stream is not what it was; materialise it under another Key", i, len(all), len(retained))
+			err = fmt.Errorf("stream: chunk %d has %d elements, but had %d; the stream changed: materialise it under another Key", i, len(all), len(retained))
 		}
 		w.next++
 		return step{len(all), w.reader.State().String(), end}, err

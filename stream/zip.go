@@ -94,7 +94,7 @@ func (c *zipCursor[A, B]) next(ctx context.Context) (p Pair[A, B], err error) {
 		return p, orEnd(err)
 	}
 	if c.name == "zip-equal" && p.NoA != p.NoB {
-		return p, wrongAt(c.name, min(c.a.n, c.b.n), fmt.Errorf("one stream ends here, and the other goes on (the first has %d elements, the second %d, or more); say Zip to end with the shorter one", c.a.n, c.b.n))
+		return p, wrongAt(c.name, min(c.a.n, c.b.n), fmt.Errorf("one stream ends before the other (the first has %d elements, the second %d, or more); use Zip to end with the shorter one", c.a.n, c.b.n))
 	}
 	return p, nil
 }

@@ -52,7 +52,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	if _, err := os.Stat("python/contest.py"); err != nil {
-		return errors.New("run me in the folder bench")
+		return errors.New("run this program in the directory bench")
 	}
 	if err := os.MkdirAll(scratch, 0o777); err != nil {
 		return err

@@ -129,7 +129,7 @@ func TestExtensionIsInEveryCommand(t *testing.T) {
 		t.Errorf("a reading that is none: %s", stderr)
 	}
 	p.write("july.txt", "2024-07-01 20 C\n")
-	if _, stderr := p.weather(2, "op", "every", "--n", "1", "-i", "station:july.txt", "-o", "table:july.txt,overwrite=replace"); !strings.Contains(stderr, "what is read is never written") {
+	if _, stderr := p.weather(2, "op", "every", "--n", "1", "-i", "station:july.txt", "-o", "table:july.txt,overwrite=replace"); !strings.Contains(stderr, "an input is never overwritten") {
 		t.Errorf("the sink onto the source: %s", stderr)
 	}
 }

@@ -18,7 +18,7 @@ func costlyCheckpoint(g *graph) (all []Warning) {
 			all = append(all, at(n, "remove the checkpoint; cache keeps samples in memory",
 				"no mapper computes items of its samples, so its checkpoint reads all samples and stores nothing"))
 		} else if compute, read, ok := g.measured(n); ok {
-			all = append(all, at(n, "remove the checkpoint, or say checkpoint: auto",
+			all = append(all, at(n, "remove the checkpoint, or set checkpoint: auto",
 				"a cached sample takes %v to read and took %v to compute, so its checkpoint never pays", read, compute))
 		}
 	}

@@ -24,7 +24,7 @@ type Sink struct {
 	Path         component.Path   `param:"path,required" doc:"the file to write, or for several outputs the directory; also a URL: s3://"`
 	Overwrite    output.Overwrite `param:"overwrite" doc:"what to do with an existing file: fail (forbid), or replace it (replace)" default:"forbid" enum:"forbid|replace"`
 	Types        columns.Types    `param:"types" doc:"item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; other types are inferred from all samples"`
-	ShardBytes   component.Size   `param:"shard-bytes" doc:"maximum bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.arrow has as many samples as fit, followed by 000001.arrow and so on"`
+	ShardBytes   component.Size   `param:"shard-bytes" doc:"maximum size of a file, such as 256MiB: the path is then a directory of files, in which 000000.arrow has as many samples as fit, followed by 000001.arrow and so on"`
 	ShardSamples int              `param:"shard-samples" doc:"maximum number of samples in a file; with shard-bytes, the limit that is reached first counts; 0 means no limit" default:"0"`
 }
 

@@ -33,7 +33,7 @@ type Sink struct {
 	Header       bool              `param:"header" doc:"begin with a row of column names" default:"true"`
 	Delimiter    string            `param:"delimiter" doc:"separator of fields: one character, or tab" default:"','"`
 	Files        map[string]string `param:"files" doc:"item to column: write the path of the item's file, relative to the table, instead of its value"`
-	ShardBytes   component.Size    `param:"shard-bytes" doc:"maximum bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.csv has as many samples as fit, followed by 000001.csv and so on. For files compressed as a whole, bytes are counted before compression"`
+	ShardBytes   component.Size    `param:"shard-bytes" doc:"maximum size of a file, such as 256MiB: the path is then a directory of files, in which 000000.csv has as many samples as fit, followed by 000001.csv and so on. For files compressed as a whole, bytes are counted before compression"`
 	ShardSamples int               `param:"shard-samples" doc:"maximum number of samples in a file; with shard-bytes, the limit that is reached first counts; 0 means no limit" default:"0"`
 }
 

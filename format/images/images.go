@@ -36,7 +36,7 @@ type Source struct {
 	Label     bool           `param:"label" doc:"add an item label, the name of the subdirectory of path that contains the image; implies recursive, and every image must be in a subdirectory"`
 	Class     bool           `param:"class" doc:"add an integer item class, the number of the label: from 0 in sorted order, or in the order of classes"`
 	Classes   []string       `param:"classes" doc:"the labels in the order of their numbers, for class"`
-	Orient    bool           `param:"orient" doc:"turn images as their Exif orientation says, as the mapper image-orient does"`
+	Orient    bool           `param:"orient" doc:"turn images by their Exif orientation, like the mapper image-orient"`
 	Include   []string       `param:"include" doc:"read only files that match one of these patterns: *.jpg matches names in any directory, train/** matches paths; * matches part of a name, ** any directories"`
 	Exclude   []string       `param:"exclude" doc:"ignore files and directories that match one of these patterns"`
 	File      string         `param:"file" doc:"add an item of this name with the file's name and its path in the directory: {name: 1.jpg, path: train/1.jpg}"`

@@ -33,7 +33,7 @@ type Sink struct {
 	Compress     rows.Packing      `param:"compress" doc:"none, gzip, zstd or xz; default: by the extension .gz, .zst or .xz, and none for several outputs" enum:"none|gzip|zstd|xz"`
 	Items        Items             `param:"items" doc:"content of a line: an object with a field for each item (fields), or the item record (record)" default:"fields" enum:"fields|record"`
 	Files        map[string]string `param:"files" doc:"item to field: write the path of the item's file, relative to the JSON file, instead of its value"`
-	ShardBytes   component.Size    `param:"shard-bytes" doc:"maximum bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.jsonl has as many samples as fit, followed by 000001.jsonl and so on. For files compressed as a whole, bytes are counted before compression"`
+	ShardBytes   component.Size    `param:"shard-bytes" doc:"maximum size of a file, such as 256MiB: the path is then a directory of files, in which 000000.jsonl has as many samples as fit, followed by 000001.jsonl and so on. For files compressed as a whole, bytes are counted before compression"`
 	ShardSamples int               `param:"shard-samples" doc:"maximum number of samples in a file; with shard-bytes, the limit that is reached first counts; 0 means no limit" default:"0"`
 }
 

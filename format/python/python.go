@@ -50,7 +50,7 @@ type Source struct {
 	Timeout     string                    `param:"timeout,how" doc:"time limit for an element, such as 30s or 5m; then the process is killed and the element fails. No limit by default"`
 	Path        []component.Path          `param:"path" doc:"directories to search for modules after the flow's directory"`
 	Interpreter string                    `param:"interpreter" doc:"the Python interpreter; default: LARDER_PYTHON, else the one that larder was installed with, else python3"`
-	Bytes       int                       `param:"max-bytes,how" doc:"maximum bytes of an element; 0 means 1 GiB" default:"1073741824"`
+	Bytes       int                       `param:"max-bytes,how" doc:"maximum number of bytes of an element; 0 means 1 GiB" default:"1073741824"`
 }
 
 // DirDependent reports that modules and the interpreter are searched in the flow's directory.

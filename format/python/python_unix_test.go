@@ -264,9 +264,9 @@ def lists(how, at): return [str(n) for n in range(at)]
 		{"f:f", "kill", 500, []string{"element 500: f:f: the worker ended: signal: killed", "the last words"}},
 		{"f:f", "kill", 0, []string{"element 0: f:f: the worker ended: signal: killed"}},
 		{"f:f", "sleep", 41, []string{"element 41: f:f took longer than the timeout of 2s, and its worker was ended", "the last words"}},
-		{"f:f", "type", 7, []string{"element 7: f:f: TypeError: item a is of the type builtins.object, which no item can be"}},
+		{"f:f", "type", 7, []string{"element 7: f:f: TypeError: item a is of the type builtins.object, which cannot be an item"}},
 		{"f:f", "nan", 8, []string{"element 8: f:f: ValueError: item a is nan"}},
-		{"f:f", "large", 9, []string{"element 9: f:f: ValueError: what it yielded has 2000 bytes, and may have 1500 (max-bytes)"}},
+		{"f:f", "large", 9, []string{"element 9: f:f: ValueError: what it yielded has 2000 bytes, but max-bytes is 1500"}},
 		{"f:f", "long", 600, []string{"element 600: f:f: ValueError: what it yielded has 3000000 bytes"}},
 		{"f:f", "sys.exit", 10, []string{"element 10: f:f: SystemExit: ended"}},
 		{"f:f", "interrupt", 11, []string{"element 11: f:f: KeyboardInterrupt"}},
@@ -366,14 +366,14 @@ def counting():
 		s    python.Source
 		want string
 	}{
-		{python.Source{Function: "f:clock"}, `time.time reaches the clock; pass what it gives as an argument, say allow=["time.time"]`},
+		{python.Source{Function: "f:clock"}, `time.time reaches the clock; pass its result as an argument, pass allow=["time.time"]`},
 		{python.Source{Function: "f:chance"}, "random"},
 		{python.Source{Function: "f:later"}, "asynchronous"},
 		{python.Source{Function: "f:nowhere"}, "there is no nowhere in f"},
 		{python.Source{Function: "f:seeded", Args: map[string]any{"n": int64(1)}}, "n is given, and f.seeded has no parameter of that name"},
 		{python.Source{Function: "f:draws"}, "it drew random numbers from the generator of random"},
 		{python.Source{Function: "f:reads", Files: map[string]component.Path{"words": "words"}}, "words.more, which is not a file that it was given"},
-		{python.Source{Function: "f:counting"}, "changed a variable that it reaches"},
+		{python.Source{Function: "f:counting"}, "changed a variable that it uses"},
 		{python.Source{Function: "f:seeded", Interpreter: "no-such-python"}, "the interpreter no-such-python cannot be run"},
 	} {
 		if _, err := p.texts(c.s); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -27,7 +27,7 @@ type Sink struct {
 	Compress     rows.Packing     `param:"compress" doc:"none, gzip or zstd; default: by the extension .gz or .zst" enum:"none|gzip|zstd"`
 	By           By               `param:"by" doc:"unit of a string: a line (line), or lines followed by a blank line (paragraph)" default:"line" enum:"line|paragraph"`
 	Item         string           `param:"item" doc:"the item to write, which must be a string" default:"text"`
-	ShardBytes   component.Size   `param:"shard-bytes" doc:"maximum bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.txt has as many samples as fit, followed by 000001.txt and so on. For files compressed as a whole, bytes are counted before compression"`
+	ShardBytes   component.Size   `param:"shard-bytes" doc:"maximum size of a file, such as 256MiB: the path is then a directory of files, in which 000000.txt has as many samples as fit, followed by 000001.txt and so on. For files compressed as a whole, bytes are counted before compression"`
 	ShardSamples int              `param:"shard-samples" doc:"maximum number of samples in a file; with shard-bytes, the limit that is reached first counts; 0 means no limit" default:"0"`
 }
 

@@ -28,7 +28,7 @@ type Sink struct {
 	Path         component.Path   `param:"path,required" doc:"the file to write, or for several outputs the directory; also a URL: s3://"`
 	Overwrite    output.Overwrite `param:"overwrite,how" doc:"what to do with an existing file: fail (forbid), or replace it (replace)" default:"forbid" enum:"forbid|replace"`
 	Compress     rows.Packing     `param:"compress" doc:"none, gzip, zstd or xz; default: by the extension .gz, .zst or .xz" enum:"none|gzip|zstd|xz"`
-	ShardBytes   component.Size   `param:"shard-bytes" doc:"maximum bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.tfrecord has as many samples as fit, followed by 000001.tfrecord and so on. For files compressed as a whole, bytes are counted before compression"`
+	ShardBytes   component.Size   `param:"shard-bytes" doc:"maximum size of a file, such as 256MiB: the path is then a directory of files, in which 000000.tfrecord has as many samples as fit, followed by 000001.tfrecord and so on. For files compressed as a whole, bytes are counted before compression"`
 	ShardSamples int              `param:"shard-samples" doc:"maximum number of samples in a file; with shard-bytes, the limit that is reached first counts; 0 means no limit" default:"0"`
 }
 

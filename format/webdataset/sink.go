@@ -32,7 +32,7 @@ func init() {
 type Sink struct {
 	Path         component.Path   `param:"path,required" doc:"the archive to write, or for several outputs the directory; also a URL: s3://"`
 	Overwrite    output.Overwrite `param:"overwrite,how" doc:"what to do with an existing archive: fail (forbid), or replace it (replace)" default:"forbid" enum:"forbid|replace"`
-	ShardBytes   component.Size   `param:"shard-bytes" doc:"maximum bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.tar has as many samples as fit, followed by 000001.tar and so on"`
+	ShardBytes   component.Size   `param:"shard-bytes" doc:"maximum size of a file, such as 256MiB: the path is then a directory of files, in which 000000.tar has as many samples as fit, followed by 000001.tar and so on"`
 	ShardSamples int              `param:"shard-samples" doc:"maximum number of samples in a file; with shard-bytes, the limit that is reached first counts; 0 means no limit" default:"0"`
 }
 

@@ -26,5 +26,5 @@ func ExampleCheck() {
 	lazytest.Check(t, "half of 8", half(lazy.Of(8)), pinned)
 	lazytest.Check(t, "half of 2", half(lazy.Of(2)), pinned)
 	// Output:
-	// half of 2 came out as d1-7c9fa136d4413fa6173637e883b6998d32e1d675f88cddff9dcbcf331820f4b8, and was pinned as d1-f0a0278e4372459cca6159cd5e71cfee638302a7b9ca9b05c34181ac0a65ac5d: if that is meant, pin it again
+	// half of 2: result d1-7c9fa136d4413fa6173637e883b6998d32e1d675f88cddff9dcbcf331820f4b8, pinned as d1-f0a0278e4372459cca6159cd5e71cfee638302a7b9ca9b05c34181ac0a65ac5d; pin it again if the change is intended
 }

@@ -38,9 +38,9 @@ func Check(t testing.TB, name string, v lazy.Node, want Golden) {
 	case err != nil:
 		t.Errorf("%s: %v", name, err)
 	case got.Result != want.Result:
-		t.Errorf("%s came out as %s, and was pinned as %s: if that is meant, pin it again", name, got.Result, want.Result)
+		t.Errorf("%s: result %s, pinned as %s; pin it again if the change is intended", name, got.Result, want.Result)
 	case want.Key != "" && got.Key != want.Key:
-		t.Errorf("%s has the key %s, and was pinned with %s: what it is made of has changed, or the way keys are made", name, got.Key, want.Key)
+		t.Errorf("%s: key %s, pinned as %s; its inputs or the computation of keys changed", name, got.Key, want.Key)
 	}
 }
 

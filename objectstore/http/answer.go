@@ -55,11 +55,11 @@ func contentRange(resp *http.Response, at, n int64) (length, size int64, err err
 	first, last, size, ok := parseRange(text)
 	switch {
 	case text == "":
-		return 0, 0, errors.New("the server sends a part of the file (206) and does not say which one (Content-Range); have it say that, or copy the file to this machine")
+		return 0, 0, errors.New("the server sends a part of the file (206) without Content-Range; let it send the header, or copy the file to this machine")
 	case !ok:
 		return 0, 0, fmt.Errorf("the range %q in the answer of the server has an unknown format", clipped(text))
 	case first != at || last < first || last >= at+n || size >= 0 && last >= size:
-		return 0, 0, &objectstore.RetryableError{Err: fmt.Errorf("the server sends %q, where bytes %d to %d were asked for", clipped(text), at, at+n-1)}
+		return 0, 0, &objectstore.RetryableError{Err: fmt.Errorf("the server sends %q, but bytes %d to %d were requested", clipped(text), at, at+n-1)}
 	case resp.ContentLength >= 0 && resp.ContentLength != last-first+1:
 		return 0, 0, &objectstore.RetryableError{Err: fmt.Errorf("the server sends %d bytes for %q", resp.ContentLength, clipped(text))}
 	}

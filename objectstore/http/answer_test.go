@@ -58,7 +58,7 @@ func TestAnswers(t *testing.T) {
 	if err != nil || b != "te" {
 		t.Errorf("%q, %v", b, err)
 	}
-	for format, want := range map[string]string{"": "(Content-Range)", "bytes %d-%d/*": "does not say how large"} {
+	for format, want := range map[string]string{"": "without Content-Range", "bytes %d-%d/*": "does not send the size"} {
 		if _, _, err := answers(t, func(w http.ResponseWriter, r *http.Request) { part(w, r, format) }); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", format, err)
 		}
@@ -78,7 +78,7 @@ func TestWithoutLength(t *testing.T) {
 	if f, b, err := answers(t, of(7)); err != nil || b != "te" || f.Size != 7 || !f.Whole {
 		t.Errorf("%q, %v", b, err)
 	}
-	if _, _, err := answers(t, of(17<<20)); err == nil || !strings.Contains(err.Error(), "does not say how large") {
+	if _, _, err := answers(t, of(17<<20)); err == nil || !strings.Contains(err.Error(), "does not send the size") {
 		t.Errorf("%v", err)
 	}
 }

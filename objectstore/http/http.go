@@ -30,7 +30,7 @@ type driver struct{ client *http.Client }
 // List is not possible over http.
 func (*driver) List(context.Context, *url.URL) iter.Seq2[*url.URL, error] {
 	return func(yield func(*url.URL, error) bool) {
-		yield(nil, errors.New("a server does not say over http which files a directory has; name them by a pattern, such as train-{000..099}.tar"))
+		yield(nil, errors.New("a directory cannot be listed over http; name the files by a pattern, such as train-{000..099}.tar"))
 	}
 }
 
@@ -69,12 +69,12 @@ func (d *driver) Stat(ctx context.Context, u *url.URL) (v objectstore.Version, e
 		return v, failed(resp)
 	}
 	if v.Tag, v.Firm = tagOf(resp.Header); v.Tag == "" {
-		return v, errors.New("the server says neither a strong ETag nor Last-Modified, so nobody could tell when the file changes; have it say one, or copy the file to this machine")
+		return v, errors.New("the server sends no strong ETag or Last-Modified, so changes cannot be detected; let it send one, or copy the file to this machine")
 	}
 	return v, nil
 }
 
-var errSize = errors.New("the server does not say how large the file is; have it say that, or copy the file to this machine")
+var errSize = errors.New("the server does not send the size of the file; let it send Content-Length, or copy the file to this machine")
 
 // maxCounted bounds files that are read to find their size.
 const maxCounted = 16 << 20
@@ -83,7 +83,7 @@ const maxCounted = 16 << 20
 func counted(body io.Reader) (int64, error) {
 	n, err := io.Copy(io.Discard, io.LimitReader(body, maxCounted+1))
 	if err != nil {
-		return 0, &objectstore.RetryableError{Err: fmt.Errorf("the connection broke off: %w", err)}
+		return 0, &objectstore.RetryableError{Err: fmt.Errorf("the connection was interrupted: %w", err)}
 	}
 	if n > maxCounted {
 		return 0, fmt.Errorf("%w (it sends it as a whole, and more than the %d bytes that are counted)", errSize, maxCounted)
@@ -156,7 +156,7 @@ func fromWhole(resp *http.Response, v objectstore.Version, at, n int64) (io.Read
 		return nil, tooLarge(v.Size)
 	}
 	if _, err := io.CopyN(io.Discard, resp.Body, at); err != nil {
-		return nil, &objectstore.RetryableError{Err: fmt.Errorf("the connection broke off: %w", err)}
+		return nil, &objectstore.RetryableError{Err: fmt.Errorf("the connection was interrupted: %w", err)}
 	}
 	return io.LimitReader(resp.Body, n), nil
 }

@@ -110,7 +110,7 @@ func isBroken(err error) bool {
 // failed returns the error of an unexpected status.
 func failed(resp *http.Response) error {
 	code := resp.StatusCode
-	err := fmt.Errorf("the server says %d %s", code, strings.ToLower(http.StatusText(code)))
+	err := fmt.Errorf("the server returned %d %s", code, strings.ToLower(http.StatusText(code)))
 	switch code {
 	case http.StatusNotFound, http.StatusGone:
 		return fmt.Errorf("there is no such file: %w", statusError{err})

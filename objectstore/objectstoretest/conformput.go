@@ -122,7 +122,7 @@ func (s Service) putFaults(t *testing.T) {
 // left.
 func clash(t *testing.T, err error, url, left string) {
 	t.Helper()
-	if !errors.Is(err, objectstore.ErrChanged) || !strings.Contains(err.Error(), "meanwhile") || !strings.HasPrefix(err.Error(), objectstore.Name(url)+": ") {
+	if !errors.Is(err, objectstore.ErrChanged) || !strings.Contains(err.Error(), "another writer") || !strings.HasPrefix(err.Error(), objectstore.Name(url)+": ") {
 		t.Errorf("%v", err)
 	}
 	if got := lies(t, url); string(got) != left {

@@ -65,12 +65,12 @@ func status(response minio.ErrorResponse) error {
 	case code == http.StatusNotFound || response.Code == minio.NoSuchKey:
 		return notThere("object", response)
 	case code == http.StatusForbidden || code == http.StatusUnauthorized:
-		return fmt.Errorf("the service says %q (%d); see that AWS_ACCESS_KEY_ID, AWS_PROFILE or the role may read the object, and that it is there", response.Code, code)
+		return fmt.Errorf("the service returned %q (%d); check that AWS_ACCESS_KEY_ID, AWS_PROFILE or the role may read the object, and that it exists", response.Code, code)
 	case code == http.StatusNotImplemented:
 	case slices.Contains(passing, response.Code) || code == http.StatusTooManyRequests || code == http.StatusRequestTimeout || code >= 500:
-		return &objectstore.RetryableError{Err: fmt.Errorf("the service says %q (%d)", response.Code, code), Busy: response.Code == "SlowDown" || code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable}
+		return &objectstore.RetryableError{Err: fmt.Errorf("the service returned %q (%d)", response.Code, code), Busy: response.Code == "SlowDown" || code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable}
 	}
-	return fmt.Errorf("the service says %q (%d): %s", response.Code, code, response.Message)
+	return fmt.Errorf("the service returned %q (%d): %s", response.Code, code, response.Message)
 }
 
 func notThere(what string, response minio.ErrorResponse) error {

@@ -92,8 +92,8 @@ func written(err error, was *objectstore.Version) error {
 	if err == nil {
 		return nil
 	}
-	if response, ok := errors.AsType[minio.ErrorResponse](err); ok && (response.StatusCode == http.StatusForbidden || response.StatusCode == http.StatusUnauthorized) {
-		return fmt.Errorf("the service says %q (%d); see that AWS_ACCESS_KEY_ID, AWS_PROFILE or the role may write the object", response.Code, response.StatusCode)
+	if said, ok := errors.AsType[minio.ErrorResponse](err); ok && (said.StatusCode == http.StatusForbidden || said.StatusCode == http.StatusUnauthorized) {
+		return fmt.Errorf("the service returned %q (%d); check that AWS_ACCESS_KEY_ID, AWS_PROFILE or the role may write the object", said.Code, said.StatusCode)
 	}
 	if err = plain(err); was != nil {
 		return changed(err) // the old object is gone

@@ -57,7 +57,7 @@ func (d *driver) Stat(ctx context.Context, u *url.URL) (v objectstore.Version, e
 		return v, plain(err)
 	}
 	if info.ETag == "" {
-		return v, errors.New("the service says no ETag, so nobody could tell when the object changes")
+		return v, errors.New("the service sends no ETag, so changes cannot be detected")
 	}
 	return objectstore.Version{Size: info.Size, Tag: tagOf(info), Firm: true, Sum: info.UserMetadata[sumName]}, nil
 }
@@ -112,7 +112,7 @@ func held(info minio.ObjectInfo, head http.Header, etag string, at, n, size int6
 		return objectstore.ErrChanged
 	}
 	if got, want := head.Get("Content-Range"), fmt.Sprintf("bytes %d-%d/%d", at, at+n-1, size); got != want {
-		return &objectstore.RetryableError{Err: fmt.Errorf("the service sends %q, where %q was asked for", got[:min(len(got), 80)], want)}
+		return &objectstore.RetryableError{Err: fmt.Errorf("the service sends %q, but %q was requested", got[:min(len(got), 80)], want)}
 	}
 	return nil
 }

@@ -217,6 +217,6 @@ def test_seeds_of_the_system_are_refused_by_name() -> None:
         rng.seed(3)
         return rng.seed
 
-    with pytest.raises(larder.CodeError, match="seed may reach random numbers that no argument decides"):
+    with pytest.raises(larder.CodeError, match="seed may reach random numbers without a seed"):
         identify(again)
     identify(given)

@@ -180,9 +180,9 @@ def test_a_version_stands_for_the_code(module: Any) -> None:
     assert identify(module.f, version="1").digest == one.digest != identify(module.f, version="2").digest
     assert identify(module.make, version="1").digest != one.digest
     assert [part.kind for part in one.parts] == ["version"]
-    assert "as its author says" in one.parts[0].text
+    assert "set by its author" in one.parts[0].text
     for wrong in ("", 3):
-        with pytest.raises(larder.CodeError, match="must be a text"):
+        with pytest.raises(larder.CodeError, match="must be a non-empty string"):
             identify(module.f, version=wrong)  # type: ignore[arg-type]
 
 
@@ -199,10 +199,10 @@ def made_function(text: str, **names: Any) -> Any:
 
 REFUSALS = [
     ("import threading\nL = threading.Lock()\ndef g(x):\n    with L: return x\ndef f(x): return g(x)",
-     r"made\.f -> g -> L: a lock, which has no key; make it in the function, .*, or give the function a version"),
+     r"made\.f -> g -> L: a lock, which has no key; create it in the function, .*, or set version="),
     ("import sys\nC = {'a': [sys.__stdin__]}\ndef f(x): return C", r'made\.f -> C\["a"\]\[0\]: an open file'),
     ("import time\ndef g():\n\n    return time.time()\ndef f(x): return g()",
-     r"made\.f -> g \(module made, line 4\): time\.time reaches the clock; pass what it gives"),
+     r"made\.f -> g \(module made, line 4\): time\.time reaches the clock; pass its result"),
     ("def f(x):\n    with open('a') as h: return h.read()", "line 2.*annotated as larder.File"),
     ("N = 0\ndef f(x):\n    global N\n    N = x", r"line 4\): the global N is set"),
     ("def make():\n    n = 0\n    def f(x):\n        nonlocal n\n        n += 1\n    return f\nf = make()",

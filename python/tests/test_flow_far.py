@@ -102,6 +102,6 @@ def test_a_flow_writes_at_a_url_what_it_writes_here(service: type[Objects], tmp_
 
 
 def test_a_flow_does_not_write_what_it_reads(service: type[Objects]) -> None:
-    with pytest.raises(FlowError, match="what is read is never written"):
+    with pytest.raises(FlowError, match="an input is never overwritten"):
         run(jsonl(path="s3://bucket/part-{00..20}.jsonl").to_jsonl(path="s3://bucket/part-07.jsonl"))
     assert not service.asked

@@ -26,7 +26,7 @@ def test_what_a_version_of_a_library_lacks_is_refused_by_name(monkeypatch: pytes
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": [1]})
     monkeypatch.delattr(pandas.core.generic.NDFrame, "flags")
-    with pytest.raises(larder.ArgumentError, match=r"DataFrame of pandas \d.*AttributeError.*say key="):
+    with pytest.raises(larder.ArgumentError, match=r"DataFrame of pandas \d.*AttributeError.*pass key="):
         digest(frame)
     with pytest.raises(larder.ArgumentError, match=r"value\[1\] is a DataFrame of pandas"):
         digest([1, frame])

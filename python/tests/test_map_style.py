@@ -198,7 +198,7 @@ def test_errors_name_the_sample(real: Path) -> None:
         larder.Loader([threading.Lock()])
     with pytest.raises(ValueError, match="has no samples"):
         larder.Loader([])
-    with pytest.raises(TypeError, match="collate_fn and keep go with a dataset"):
+    with pytest.raises(TypeError, match="collate_fn and keep apply only to map-style datasets"):
         larder.Loader("flow.yaml", "node", keep=True)
 
 

@@ -165,7 +165,7 @@ def test_what_is_ignored_is_no_part_of_the_key(real: Path) -> None:
 
     assert f(1) == f(1, verbose=True) == f(1, True) == 1
     assert len(calls) == 1
-    with pytest.raises(TypeError, match=r"\['loud'\], which are no parameters"):
+    with pytest.raises(TypeError, match=r"\['loud'\], which are not parameters"):
         larder.memo(version="1", ignore=["loud"])(lambda n: n)
 
 
@@ -283,7 +283,7 @@ def test_pickle_is_used_where_it_is_asked_for_by_name(real: Path) -> None:
     g = counted(calls, lambda n: range(n))
     assert g(3) == range(3)
     assert len(calls) == 2
-    with pytest.raises(TypeError, match='codec is "pickle" or nothing'):
+    with pytest.raises(TypeError, match='codec must be "pickle" or None'):
         larder.memo(codec="json")(lambda n: n)
 
 
@@ -572,7 +572,7 @@ def test_a_path_where_a_file_is_said_to_be_is_the_file(real: Path, tmp_path: Pat
         file.write_text(text)
         assert ask(file) == ask(str(file)) == ask(larder.File(file)) == ask(path=file) == text
     assert ask.cached(str(file))
-    with pytest.raises(larder.ArgumentError, match=r"path is 3, and its annotation says larder\.File"):
+    with pytest.raises(larder.ArgumentError, match=r"path is 3, but its annotation is larder\.File"):
         ask(3)
 
 

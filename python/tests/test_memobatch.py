@@ -173,7 +173,7 @@ def test_what_has_no_rows_is_refused(real: Path) -> None:
     x = np.arange(6.0).reshape(3, 2)
     for wrong, message in [
         (lambda x: x.sum(), "has no rows"),
-        (lambda x: x[:2], "of the shape"),
+        (lambda x: x[:2], "of shape"),
         (lambda x: ["a"], "a list of 1"),
         (lambda x: "abc", "has no rows"),
     ]:

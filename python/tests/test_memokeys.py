@@ -69,7 +69,7 @@ def test_keys_are_to_be_given(real: Path) -> None:
         f(x=x)
     with pytest.raises(ValueError, match="2 keys of 3 items"):
         f(x=x, keys=["a", "b"])
-    with pytest.raises(TypeError, match="is no text"):
+    with pytest.raises(TypeError, match="not a string"):
         f(x=x, keys="abc")
     assert f(x=x, keys=["a", "b", "c"]).tolist() == [1, 1, 1]
     assert f(x=x * 9, keys=["a", "b", "c"]).tolist() == [1, 1, 1]  # the caller says that they are the same

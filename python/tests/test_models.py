@@ -143,7 +143,7 @@ def test_what_messages_recommend_works_for_arguments(options: dict[str, Any], ne
     def passes(model: Any, x: Any) -> Any:
         return model(x) if type(model) is not None else None
 
-    with pytest.raises(larder.ArgumentError, match=r"say allow=.*or give the function a version"):
+    with pytest.raises(larder.ArgumentError, match=r"pass allow=.*or set version="):
         larder.memo(passes)(net, X)
     memo = larder.memo(**options)(passes)
     assert torch.equal(memo(net, X), memo(net, X))
@@ -180,9 +180,9 @@ def test_what_messages_recommend_works_for_functions_as_arguments(real: Path) ->
     def inner(x: Any) -> Any:
         return x + torch.rand(1)
 
-    with pytest.raises(larder.ArgumentError, match=r"say allow=\[\"torch\.rand\"\] .*, or give the function a version"):
+    with pytest.raises(larder.ArgumentError, match=r"pass allow=\[\"torch\.rand\"\] .*, or set version="):
         larder.memo(apply)(draws, X)
-    with pytest.raises(larder.ArgumentError, match=r"say allow=\[\"torch\.rand\"\] .*, or say key=") as raised:
+    with pytest.raises(larder.ArgumentError, match=r"pass allow=\[\"torch\.rand\"\] .*, or pass key=") as raised:
         larder.memo(apply)(inner, X)
     assert "version" not in str(raised.value)
     memos = [
@@ -226,7 +226,7 @@ def test_what_initializes_without_chance_or_with_a_generator(make: Callable[[], 
 
 @pytest.mark.parametrize("make", [lambda: init.normal_(empty(2)), lambda: init.xavier_uniform_(empty(2, 2))])
 def test_what_initializes_by_chance_is_refused(make: Callable[[], Any]) -> None:
-    with pytest.raises(larder.CodeError, match="random numbers that no argument decides"):
+    with pytest.raises(larder.CodeError, match="random numbers without a seed"):
         larder.memo(make)()
 
 

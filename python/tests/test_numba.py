@@ -258,7 +258,7 @@ FROZEN = """
 
 def test_a_callee_that_was_not_compiled_here_is_not_frozen_without_what_it_was_compiled_for(case: Case) -> None:
     case.write("m", FROZEN)
-    why = ["m.plain: is not cached", "  refused: it asks for no cache: say cache=True"]
+    why = ["m.plain: is not cached", "  refused: it is not cached; pass cache=True"]
     assert case.run().results == [2.5, 0.5, 2, why]
     found, said, *more = case.run().results
     assert [found, *more] == [2.5, 0.5, 2, why]

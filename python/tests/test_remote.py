@@ -262,10 +262,10 @@ def test_credentials_are_in_no_text_and_no_pickle(loader: Make, monkeypatch: pyt
             "https://far.example:1/f.yaml",
             {"cache_dir": "here"},
             TypeError,
-            "cache_dir goes with a flow of this machine",
+            "cache_dir is valid only with a local flow",
         ),
-        ("https://far.example:1/f.yaml", {"set": {"a": 1}}, TypeError, "set goes with a flow of this machine"),
-        ("flow.yaml", {"token": "secret"}, TypeError, "token goes with a flow of another machine"),
+        ("https://far.example:1/f.yaml", {"set": {"a": 1}}, TypeError, "set is valid only with a local flow"),
+        ("flow.yaml", {"token": "secret"}, TypeError, "token is valid only with a remote flow"),
     ],
 )
 def test_urls(flow: str, options: dict[str, Any], error: type[Exception], says: str) -> None:

@@ -565,7 +565,7 @@ def test_an_instance_of_a_class_that_was_replaced_is_refused(monkeypatch: pytest
     for cls in (Frozen, Color, Point):
         monkeypatch.setattr(sys.modules[__name__], cls.__name__, object())
     for value in old:
-        with pytest.raises(ResultError, match="this name is not that of its class"):
+        with pytest.raises(ResultError, match="the name does not refer to its class"):
             encode(value)
 
 

@@ -234,7 +234,7 @@ def test_rows_that_are_not_alike_are_refused() -> None:
     for other in (np.zeros(3, "f4"), np.zeros((1, 3)), np.zeros(4), [1], None):
         with pytest.raises(ResultError, match="row 2 is not of the dtype, shape and order of row 0"):
             decode_rows([encode(np.zeros(3)), encode(np.zeros(3)), encode(other)])
-    with pytest.raises(ResultError, match="there are no rows"):
+    with pytest.raises(ResultError, match="there are none"):
         decode_rows([])
     with pytest.raises(ResultError, match="row 0 is a list"):
         decode_rows([encode([1])])

@@ -114,7 +114,7 @@ func (l *leases) begin(s *Store) {
 	err = vfs.Retry(ctx, func() error { return agree(file, byBytesAt, byTableAt) })
 	if err != nil && s.life.Err() == nil {
 		l.none = true
-		l.report(s, fmt.Errorf("two may compute the same: %w", err))
+		l.report(s, fmt.Errorf("two processes may compute the same result: %w", err))
 	}
 }
 
@@ -168,7 +168,7 @@ func (l *leases) report(s *Store, err error) {
 }
 
 func (l *leases) giveUp(s *Store, err error) {
-	s.files.Report("leases", "cannot lock results against other processes: two may compute the same result", err)
+	s.files.Report("leases", "cannot lock results against other processes: two processes may compute the same result", err)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.none = true

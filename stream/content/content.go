@@ -90,7 +90,7 @@ func readAll(r io.Reader, most int64) ([]byte, error) {
 // open opens a file whose reads fail after the context has ended.
 func (f File) open(ctx context.Context) (io.ReadCloser, error) {
 	if f.Open == nil {
-		return nil, fmt.Errorf("%s: nothing says how it is opened", f.Name)
+		return nil, fmt.Errorf("%s: Open is nil", f.Name)
 	}
 	r, err := f.Open(ctx)
 	if err != nil {

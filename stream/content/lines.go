@@ -32,7 +32,7 @@ func Lines(s stream.Stream[File], longest int, raw bool) stream.Stream[Line] {
 			}
 			number++
 			if !raw && !utf8.Valid(b) {
-				return Line{}, fmt.Errorf("line %d is not UTF-8; convert the file, or say raw", number)
+				return Line{}, fmt.Errorf("line %d is not UTF-8; convert the file, or set raw", number)
 			}
 			return Line{f.Name, number, string(b)}, nil
 		}

@@ -148,7 +148,7 @@ func IsFile(h *tar.Header) (bool, error) {
 	case !isRegular(h.Typeflag):
 		return false, fmt.Errorf("%.200q has content and the type %q, which is not read; make the archive of regular files", h.Name, h.Typeflag)
 	case strings.HasSuffix(h.Name, "/"):
-		return false, fmt.Errorf("%.200q is a file with the name of a directory; rename it and make the archive anew", h.Name)
+		return false, fmt.Errorf("%.200q is a file with the name of a directory; rename it and create the archive again", h.Name)
 	}
 	return true, nil
 }

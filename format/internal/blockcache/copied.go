@@ -19,7 +19,7 @@ func tooLarge(f *objectstore.File) error {
 	if f.Size <= maxCopied {
 		return nil
 	}
-	return &objectstore.Error{Name: f.Name(), Err: fmt.Errorf("by what the server says, the file may change again unseen: it changed less than two seconds ago, or in the future, or the server says no time (Date); run again in two seconds, or have the server say a strong ETag without Last-Modified (a copy is made of files up to %d bytes, and this one has %d)", maxCopied, f.Size)}
+	return &objectstore.Error{Name: f.Name(), Err: fmt.Errorf("a later change of the file may go unnoticed: Last-Modified is less than two seconds old or in the future, or the server sends no Date; run again in two seconds, or let the server send a strong ETag (files up to %d bytes are copied; this file has %d)", maxCopied, f.Size)}
 }
 
 // copied is a copy of a file, in an unnamed temporary file. It is made once.

@@ -144,7 +144,7 @@ func TestFarPaths(t *testing.T) {
 	for path, want := range map[string]string{
 		"https://me:hunter2@host/a-{b.tar":         "{ without }",
 		"https://me:hunter2@host/a?token=hunter2{": "{ without }",
-		"gs://me:hunter2@host/a":                   "nothing reads gs://",
+		"gs://me:hunter2@host/a":                   "cannot read gs://",
 		"httpx://host/a":                           "did you mean http",
 		"https:///a":                               "no host",
 	} {

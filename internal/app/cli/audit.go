@@ -399,7 +399,7 @@ func (f auditFunction) text() string {
 	if f.Interpreter != "" {
 		text += ", by " + plain(f.Interpreter)
 	}
-	files := "none beside the flow"
+	files := "none apart from the flow"
 	if len(f.Files) > 0 {
 		files = plainList(f.Files)
 	}

@@ -111,11 +111,11 @@ func TestFarRefused(t *testing.T) {
 	host := strings.Replace(s.URL, "://", "://me:hunter2@", 1)
 	for flow, want := range map[string]string{
 		"rows: {source: underfolder, with: {path: '" + host + "/a'}}":                                                                  "local files only",
-		"rows: {source: webdataset, with: {path: 'gs://me:hunter2@bucket/a.tar'}}":                                                     "nothing reads gs://",
+		"rows: {source: webdataset, with: {path: 'gs://me:hunter2@bucket/a.tar'}}":                                                     "cannot read gs://",
 		"rows: {source: webdataset, with: {path: '" + host + "/a-{0..1}.tar?token=hunter2'}}":                                          "403 forbidden",
-		"rows: {source: webdataset, with: {path: '" + host + "/folder/?token=hunter2'}}":                                               "name them by a pattern",
+		"rows: {source: webdataset, with: {path: '" + host + "/folder/?token=hunter2'}}":                                               "name the files by a pattern",
 		"rows: {source: webdataset, with: {path: '" + host + "/a-{0.tar?token=hunter2'}}":                                              "has { without }; close it",
-		"rows: {source: text, with: {path: a.txt}}\n  out: {sink: text, from: rows, with: {path: '" + host + "/a.txt?token=hunter2'}}": "nothing is written over http",
+		"rows: {source: text, with: {path: a.txt}}\n  out: {sink: text, from: rows, with: {path: '" + host + "/a.txt?token=hunter2'}}": "cannot write over http",
 	} {
 		b := newBench(t)
 		b.write("a.txt", "one\n")

@@ -203,7 +203,7 @@ func TestTwoWriteOnePlaceThere(t *testing.T) {
 		if results[won].status != 0 || lost.status != 1 || string(o.Get(at)) != texts[won] {
 			t.Fatalf("%s: status %d and %d, %d bytes are there: %s%s", path, results[0].status, results[1].status, len(o.Get(at)), results[0].stderr, results[1].stderr)
 		}
-		mustContain(t, "the error", lost.stderr, path, "changed", "meanwhile", "node out")
+		mustContain(t, "the error", lost.stderr, path, "changed", "another writer", "node out")
 	}
 }
 
@@ -232,7 +232,7 @@ func TestFarIsNotWrittenWhereItIsRead(t *testing.T) {
 		if r.status != 2 || strings.Contains(r.stderr, "hunter2") {
 			t.Errorf("%s, %s: status %d: %s", c.reads, c.writes, r.status, r.stderr)
 		}
-		mustContain(t, "the error", r.stderr, "refusing to write", "node rows reads", "what is read is never written")
+		mustContain(t, "the error", r.stderr, "refusing to write", "node rows reads", "an input is never overwritten")
 	}
 	for _, second := range []string{"s3://bucket/out.jsonl", "s3://bucket/%6fut.jsonl", "s3://bucket/./out.jsonl"} {
 		b := newBench(t)
@@ -268,7 +268,7 @@ func TestFarPlacesOfTheShell(t *testing.T) {
 		"op clone -i jsonl:in.jsonl -o s3://bucket/a":                                                                  "a URL needs a format",
 		"op clone -i jsonl:in.jsonl -o underfolder:s3://bucket/a":                                                      "local files only",
 		"op clone -i jsonl:in.jsonl -o images:s3://bucket/a":                                                           "local files only",
-		"op clone -i jsonl:in.jsonl -o jsonl:http://me:hunter2@host/a.jsonl":                                           "nothing is written over http",
+		"op clone -i jsonl:in.jsonl -o jsonl:http://me:hunter2@host/a.jsonl":                                           "cannot write over http",
 		"op clone -i jsonl:in.jsonl -o jsonl:s3://bucket/new.jsonl --report s3://me:hunter2@bucket/report.json":        "a file of this machine only",
 		"op split --sizes '{a: 0.5, b: 0.5}' -i jsonl:in.jsonl -o.a jsonl:s3://bucket/x -o.b jsonl:s3://bucket/y/../x": "the same path",
 	} {

@@ -27,7 +27,7 @@ func (a *app) gcCommand() *cobra.Command {
 	var f gcFlags
 	c := &cobra.Command{
 		Use:   "gc",
-		Short: "Remove old records, and those over the size",
+		Short: "Remove old records, and shrink the cache to its size limit",
 		Long: `Removes records that were not used for long, and records over the size of the cache.
 
 It works in three steps. First it releases manifests whose flow file or checkpoint is

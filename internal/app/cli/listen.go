@@ -30,7 +30,7 @@ func (f *listenFlags) check(given func(name string) bool) error {
 	if f.address == "" {
 		for _, name := range []string{"flows", "token-file", "tls-cert", "tls-key", "client-ca"} {
 			if given(name) {
-				return fmt.Errorf("--%s goes with --listen", name)
+				return fmt.Errorf("--%s is valid only with --listen", name)
 			}
 		}
 		return nil

@@ -17,11 +17,11 @@ import (
 const placesHelp = `
 PATH is a dataset in the format FORMAT, or underfolder where none is named.
 k=v are more parameters of the format, such as overwrite=replace; larder
-components FORMAT lists them. A comma in a path is written twice; a path with a
-colon after FORMAT:. Paths start at the current folder.
+components FORMAT lists them. Write a comma in a path twice. If a path contains a
+colon, put FORMAT: before it. Relative paths start at the current directory.
 
-Parameters that are lists take a flag for each element; maps take NAME=VALUE, a
-flag for each entry; what can be nested is written in YAML. What stands after --
+For a parameter that is a list, give a flag for each element; for a map, give
+NAME=VALUE in a flag for each entry; write nested values in YAML. Arguments after --
 are elements of the first parameter, if it is a list.`
 
 func (a *app) opCommand() *cobra.Command {
@@ -87,7 +87,7 @@ func (a *app) componentCommand(one *component.Component) *cobra.Command {
 	c := &cobra.Command{
 		Use:         one.Name + " -i [FORMAT:]PATH[,k=v]... -o [FORMAT:]PATH[,k=v]... [flags]",
 		Short:       strings.TrimSuffix(summary, "."),
-		Long:        fmt.Sprintf("%s\n\nlarder %s --help says how datasets and parameters are written.", one.Doc, one.Kind),
+		Long:        fmt.Sprintf("%s\n\nlarder %s --help describes the syntax of datasets and parameters.", one.Doc, one.Kind),
 		Annotations: map[string]string{takesNames: "-i and -o"},
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := r.rest(c, args); err != nil {
@@ -122,7 +122,7 @@ func (r *componentRun) flags(c *cobra.Command) {
 		r.flag(c, name, p)
 	}
 	if r.component.Outs {
-		f.BoolVar(&r.out.allowUnused, "allow-unused-outputs", false, "drop outputs that no -o takes")
+		f.BoolVar(&r.out.allowUnused, "allow-unused-outputs", false, "drop outputs without -o")
 	}
 	f.IntVar(&r.run.workers, "workers", 0, "concurrent samples (default: the number of processors)")
 	f.BoolVar(&r.keep, "keep", false, "cache each computed sample for later runs")

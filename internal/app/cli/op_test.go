@@ -127,8 +127,8 @@ func TestOutputsThatDoNotFit(t *testing.T) {
 	b := newBench(t)
 	const split = "op split -i data --sizes '{train: 10, test: 10, rest: null}' "
 	for line, want := range map[string]string{
-		split + "-o new/a -o new/b":                                                 "no -o takes rest of the outputs",
-		split + "-o.test new/a -o.train new/b":                                      "no -o takes rest of the outputs",
+		split + "-o new/a -o new/b":                                                 "no -o for output rest (of ",
+		split + "-o.test new/a -o.train new/b":                                      "no -o for output rest (of ",
 		split + "-o new/a -o new/b -o new/c -o new/d":                               "-o new/d: there are more -o than outputs (train, test, rest)",
 		split + "-o.test new/a -o.tran new/b -o.rest new/c":                         `-o.tran new/b: there is no output "tran" (did you mean "train"?); the outputs are train, test, rest; nothing was written`,
 		"op chunk -i data --n 26 -o.a new/a -o.b new/b":                             "18, 19 and 6 more",

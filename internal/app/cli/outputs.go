@@ -136,7 +136,7 @@ func (p *places) outputs(in component.Data) ([]component.Data, error) {
 		left = slices.DeleteFunc(left, func(l string) bool { return l == in.Names[at] })
 	}
 	if len(left) > 0 && !p.allowUnused {
-		return nil, fmt.Errorf("no -o takes %[2]s of the outputs %[1]s; add -o, or drop them by --allow-unused-outputs (nothing was written)", listed(in.Names), listed(left))
+		return nil, fmt.Errorf("no -o for output %[2]s (of %[1]s); add -o, or drop it with --allow-unused-outputs (nothing was written)", listed(in.Names), listed(left))
 	}
 	return parts, nil
 }

@@ -69,7 +69,7 @@ func (a *app) runCommand() *cobra.Command {
 	c.Flags().BoolVar(&f.discard, "discard-checkpoints", false, "unpin the checkpoints after a successful run, so that they can be evicted")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would be computed and why, and compute nothing")
 	c.Flags().BoolVar(&f.json, "json", false, "with --dry-run: print JSON on stdout")
-	c.Flags().IntVar(&f.endWith, "end-with", 0, "stop as by Ctrl-C when the other end of an inherited pipe is closed, given by the `number` of its file descriptor")
+	c.Flags().IntVar(&f.endWith, "end-with", 0, "stop, as after Ctrl-C, when the inherited pipe with this file descriptor `number` is closed")
 	f.onErrorFlags(c)
 	c.Flags().BoolVar(&f.watch, "watch", false, "run again after each change of the flow file or of files that it reads, until interrupted; the exit status is that of the last run")
 	return c
@@ -77,7 +77,7 @@ func (a *app) runCommand() *cobra.Command {
 
 // onErrorFlags adds the flags for samples that cannot be computed.
 func (f *runFlags) onErrorFlags(c *cobra.Command) {
-	c.Flags().StringVar(&f.onError, "on-error", "fail", "what to do with samples that cannot be computed, unless a node says it: fail, skip, or skip at most `N` or P% of the samples of a node")
+	c.Flags().StringVar(&f.onError, "on-error", "fail", "what to do with samples that cannot be computed, unless the node sets on-error: fail, skip, or skip at most `N` or P% of the samples of a node")
 	c.Flags().StringVar(&f.logs, "logs", "", "write the stderr of exec commands to this `directory`, as NODE/SAMPLE.log")
 	c.Flags().StringVar(&f.summary, "summary", "", "write the closing table to `file`: .csv, .json or .md")
 	c.Flags().StringVar(&f.skips, "skips", "", "write skipped samples to `file` as JSON lines (- for stdout)")

@@ -18,7 +18,7 @@ type flowFile struct {
 }
 
 func (f *flowFile) flags(c *cobra.Command) {
-	c.Flags().StringVar(&f.as, "stdin-filename", "flow.yaml", "with - for FLOW: the `file` that standard input stands for; relative paths start at its directory, and it identifies checkpoints")
+	c.Flags().StringVar(&f.as, "stdin-filename", "flow.yaml", "with - for FLOW: the `file` that standard input represents; relative paths start at its directory, and it identifies checkpoints")
 }
 
 const maxFlowBytes = 16 << 20

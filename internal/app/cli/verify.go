@@ -47,7 +47,7 @@ keys and results of its package variables of type lazy.Value.`,
 	set.flags(c)
 	c.Flags().Float64Var(&sample, "sample", 1, "compute this `part` of the cached results again, such as 0.1")
 	c.Flags().StringVar(&generate, "generate", "", "write a test for the Go package in this `directory`")
-	c.Flags().StringVarP(&output, "output", "o", "", "with --generate: the test `file` (default: larder_pins_test.go in the folder)")
+	c.Flags().StringVarP(&output, "output", "o", "", "with --generate: the test `file` (default: larder_pins_test.go in the directory)")
 	return c
 }
 

@@ -61,9 +61,9 @@ func mayWrite(o pathguard.Output, made []pathguard.Output) error {
 	case err == nil && o.Files && info.IsDir():
 		return mayAdd(path)
 	case err == nil && o.Files:
-		return errors.New("not a directory but a file")
+		return errors.New("is a file, not a directory")
 	case err == nil && info.IsDir():
-		return errors.New("not a file but a directory")
+		return errors.New("is a directory, not a file")
 	case !o.Files && os.IsPathSeparator(o.Path[len(o.Path)-1]):
 		return errors.New("the path ends in /; name a file")
 	}
@@ -80,7 +80,7 @@ func mayWrite(o pathguard.Output, made []pathguard.Output) error {
 	case err != nil:
 		return err
 	case !info.IsDir():
-		return fmt.Errorf("%s is not a directory but a file", display.Name(dir))
+		return fmt.Errorf("%s is a file, not a directory", display.Name(dir))
 	}
 	return mayAdd(dir)
 }

@@ -214,7 +214,7 @@ var patternFaults = map[syntax.ErrorCode]string{
 	syntax.ErrInvalidUTF8:           "bytes that are not UTF-8",
 	syntax.ErrMissingBracket:        "a [ without its ]",
 	syntax.ErrMissingParen:          "a ( without its )",
-	syntax.ErrMissingRepeatArgument: "a repetition of nothing",
+	syntax.ErrMissingRepeatArgument: "a repetition without an operand",
 	syntax.ErrTrailingBackslash:     `a \ at the end`,
 	syntax.ErrUnexpectedParen:       "a ) without its (",
 	syntax.ErrNestingDepth:          "groups nested too deep",

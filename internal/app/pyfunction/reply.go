@@ -37,7 +37,7 @@ func (r Reply) Read(from []byte) (s dataset.Sample, rest []byte, failed, err err
 			return s, from, fmt.Errorf("%s: %w", r.Function, &python.FunctionError{Text: string(v.Data)}), nil
 		}
 		if size += len(v.Data); size > r.Most {
-			failed = fmt.Errorf("%s: what it returned has %d bytes, and may have %d (max-bytes)", r.Function, size, r.Most)
+			failed = fmt.Errorf("%s: the returned value has %d bytes, but max-bytes is %d", r.Function, size, r.Most)
 			continue
 		}
 		it, err := v.item()

@@ -58,7 +58,7 @@ func (v *Value) PutHead(to []byte, n int) (data []byte) {
 }
 
 // ErrAnswer is the error of what no worker of this version sends.
-var ErrAnswer = errors.New("the worker sent what is not understood; are the program and the package of one version?")
+var ErrAnswer = errors.New("the worker sent an unknown message; check that the program and the package have the same version")
 
 // ReadValue reads the value at the beginning of a message, which it shares, and returns
 // what comes after it.

@@ -243,7 +243,7 @@ func (c *crew) differs(w *worker) error {
 	if other := w.known.difference(c.known); other != "" {
 		return otherError{c.setup.Function, other}
 	}
-	return fmt.Errorf("%s, or what it reaches: %w since the run began", c.setup.Function, dataset.ErrChanged)
+	return fmt.Errorf("%s or its dependencies: %w since the run began", c.setup.Function, dataset.ErrChanged)
 }
 
 // An otherError says that processes of one run have different versions of a
@@ -251,7 +251,7 @@ func (c *crew) differs(w *worker) error {
 type otherError struct{ function, part string }
 
 func (e otherError) Error() string {
-	return fmt.Sprintf("%s reaches %s, which another process of this run has otherwise: run again if a file was edited meanwhile; else each process makes another one: give it as an argument",
+	return fmt.Sprintf("%s reaches %s, which differs in another process of this run; run again if a file was edited, otherwise pass it as an argument",
 		e.function, e.part)
 }
 

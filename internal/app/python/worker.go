@@ -39,7 +39,7 @@ const (
 // bytes.
 const cachedMemory = 32 << 20
 
-var errMessage = errors.New("the worker sent what is not understood; are the program and the package of one version?")
+var errMessage = errors.New("the worker sent an unknown message; check that the program and the package have the same version")
 
 // A Setup describes what workers run.
 type Setup struct {
@@ -427,7 +427,7 @@ func (w *worker) do(t *Task) error {
 	}
 	n := int64(binary.LittleEndian.Uint64(body))
 	if n > t.Most {
-		return &FunctionError{fmt.Sprintf("what it returned has %d bytes, and may have %d (max-bytes)", n, t.Most)}
+		return &FunctionError{fmt.Sprintf("the returned value has %d bytes, but max-bytes is %d", n, t.Most)}
 	}
 	message := body[8:]
 	if w.out != nil {

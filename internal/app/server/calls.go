@@ -136,7 +136,7 @@ func (c *conn) handleResult(body []byte) error {
 	}
 	token, index, flags := binary.LittleEndian.Uint64(body), binary.LittleEndian.Uint32(body[8:]), binary.LittleEndian.Uint32(body[12:])
 	cl := c.server.calls.get(token)
-	if cl == nil { // the server gave it up, because its client seemed to have gone
+	if cl == nil { // the server did not return a result, because its client seemed to have gone
 		if flags&computedLast != 0 {
 			return c.results()
 		}
@@ -237,7 +237,7 @@ func partsOf(list []argument) ([]key.Part, error) {
 	for i, a := range list {
 		d, err := key.ParseDigest(a.Digest)
 		if err != nil {
-			return nil, errors.New("a digest that is none")
+			return nil, errors.New("invalid digest")
 		}
 		parts[i] = key.Part{Kind: key.ArgPart, Name: a.Name, Value: a.Text[:min(len(a.Text), maxText)], Digest: d}
 	}

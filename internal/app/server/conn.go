@@ -270,7 +270,7 @@ func (c *conn) start(body []byte) error {
 	}
 	c.stop()
 	if c.pipeline == nil {
-		return requestError{errors.New("start: nothing is open")}
+		return requestError{errors.New("start: no pipeline is open")}
 	}
 	if !o.Again {
 		c.drop()
@@ -333,7 +333,7 @@ func (c *conn) get(body []byte) error {
 	}
 	r := c.reading
 	if r == nil || r.window > 0 {
-		return requestError{errors.New(`get: there is no ring for it; start with "window": 0`)}
+		return requestError{errors.New(`get: no ring; start with "window": 0`)}
 	}
 	for _, n := range o.Samples {
 		b, err := c.pipeline.loader.Gather(c.ctx, 0, []int{n}, r.ring)

@@ -11,14 +11,14 @@ import (
 func (s *Status) WriteMetrics(w io.Writer) error {
 	m := &metrics{}
 	m.of("larder_server_seconds", "gauge", "how long the server has run", "", s.Seconds)
-	m.of("larder_server_memory_bytes", "gauge", "memory of the server beside its rings", "", float64(s.MemoryBytes))
+	m.of("larder_server_memory_bytes", "gauge", "memory of the server without its rings", "", float64(s.MemoryBytes))
 	m.of("larder_server_connections", "gauge", "clients that are connected", "", float64(len(s.Connections)))
 	readers := []struct {
 		name, kind, help string
 		value            func(*ReaderStatus) float64
 	}{
-		{"larder_reader_samples_total", "counter", "samples that were handed out", func(r *ReaderStatus) float64 { return float64(r.Samples) }},
-		{"larder_reader_batches_total", "counter", "batches that were handed out", func(r *ReaderStatus) float64 { return float64(r.Batches) }},
+		{"larder_reader_samples_total", "counter", "samples that were returned", func(r *ReaderStatus) float64 { return float64(r.Samples) }},
+		{"larder_reader_batches_total", "counter", "batches that were returned", func(r *ReaderStatus) float64 { return float64(r.Batches) }},
 		{"larder_reader_bytes_total", "counter", "bytes of these", func(r *ReaderStatus) float64 { return float64(r.Bytes) }},
 		{"larder_reader_skipped_total", "counter", "samples that could not be read and were left out", func(r *ReaderStatus) float64 { return float64(r.Skipped) }},
 		{"larder_reader_epoch", "gauge", "the epoch that is read", func(r *ReaderStatus) float64 { return float64(r.Epoch) }},
@@ -40,7 +40,7 @@ func (s *Status) WriteMetrics(w io.Writer) error {
 	}{
 		{"heap", "memory of Go, in use or garbage", int64(s.Memory.HeapBytes)},
 		{"ring", "memory shared with clients", s.Memory.RingBytes},
-		{"ahead", "batches that are made and were not handed out", s.Memory.AheadBytes},
+		{"ahead", "batches that are ready and not yet returned", s.Memory.AheadBytes},
 		{"in_use", "read and decoded for batches now", s.Memory.InUseBytes},
 		{"result", "results that are in memory as well", s.Memory.ResultBytes},
 	} {
@@ -52,7 +52,7 @@ func (s *Status) WriteMetrics(w io.Writer) error {
 	}{
 		{"larder_node_cache_entries", "gauge", "samples of a node that are in memory", func(c *CacheStatus) int64 { return int64(c.Entries) }},
 		{"larder_node_cache_bytes", "gauge", "bytes of these", func(c *CacheStatus) int64 { return c.Bytes }},
-		{"larder_node_cache_reads_total", "counter", "samples that were asked for", func(c *CacheStatus) int64 { return c.Reads }},
+		{"larder_node_cache_reads_total", "counter", "samples that were requested", func(c *CacheStatus) int64 { return c.Reads }},
 		{"larder_node_cache_hits_total", "counter", "of these, those that were in memory", func(c *CacheStatus) int64 { return c.Hits }},
 	} {
 		for i := range s.Caches {
@@ -70,7 +70,7 @@ func (s *Status) WriteMetrics(w io.Writer) error {
 	}
 	for _, p := range s.Pipelines {
 		for _, g := range p.Stages {
-			m.of("larder_stage_seconds", "counter", "what a stage of computing batches took in those that were measured", fmt.Sprintf("open=%s,stage=%s", label(p.Open), label(g.Name)), g.Seconds)
+			m.of("larder_stage_seconds", "counter", "time of a stage of computing batches, in the measured batches", fmt.Sprintf("open=%s,stage=%s", label(p.Open), label(g.Name)), g.Seconds)
 		}
 	}
 	_, err := io.WriteString(w, m.text.String())

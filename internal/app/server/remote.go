@@ -108,7 +108,7 @@ func (r *Remote) answer(w http.ResponseWriter, req *http.Request) {
 	}
 	reader := &remoteReader{client: clientOf(req), began: time.Now()}
 	if !r.server.enter(reader) {
-		http.Error(w, "too many read at once", http.StatusServiceUnavailable)
+		http.Error(w, "too many concurrent readers", http.StatusServiceUnavailable)
 		return
 	}
 	defer r.server.exit(reader)
@@ -179,7 +179,7 @@ func (r *Remote) locate(o *openRequest) error {
 		return requestError{errors.New("flow: name a file in the server's directory of flows")}
 	}
 	if o.Python != "" {
-		return requestError{errors.New("python: what the server runs cannot be named from another machine")}
+		return requestError{errors.New("python: a remote client cannot name the functions that the server runs")}
 	}
 	if err := o.bounded(); err != nil {
 		return err

@@ -105,7 +105,7 @@ func (r *ring) try(need int64) (at int64, wait <-chan struct{}, err error) {
 		return 0, r.given, nil
 	}
 	if err := r.memory.Grow(r.size, at+need); err != nil {
-		return 0, nil, &memoryError{fmt.Errorf("the memory for batches cannot be %d bytes large: %w; take smaller batches or fewer at once (window)", at+need, err)}
+		return 0, nil, &memoryError{fmt.Errorf("the memory for batches cannot be %d bytes large: %w; use smaller batches, or a smaller window", at+need, err)}
 	}
 	if at < r.size {
 		r.free = r.free[:len(r.free)-1]

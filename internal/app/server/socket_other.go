@@ -9,5 +9,5 @@ import (
 
 // peer is not supported.
 func peer(*net.UnixConn) (uid, pid int, err error) {
-	return 0, 0, errors.New("this system does not say of which user a connection is")
+	return 0, 0, errors.New("this system cannot identify the user of a connection")
 }

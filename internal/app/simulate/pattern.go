@@ -69,7 +69,7 @@ func Named(name string) (Pattern, error) {
 // seed.
 func (p Pattern) Trace(items, calls int, seed uint64) ([]int, error) {
 	if items < 2 || calls < 0 {
-		return nil, fmt.Errorf("there is no pattern of %d calls to %d items; give two items at least, and no negative number of calls", calls, items)
+		return nil, fmt.Errorf("there is no pattern of %d calls to %d items; give at least two items, and a number of calls that is not negative", calls, items)
 	}
 	return p.trace(items, calls, seed)
 }

@@ -52,7 +52,7 @@ func newCache(policy string, size int, trace []int) (*cache.Cache[int, struct{}]
 	case !slices.Contains(Policies(), policy):
 		return nil, fmt.Errorf("there is no policy %q; there are %s", policy, strings.Join(Policies(), ", "))
 	case size < 1:
-		return nil, fmt.Errorf("a cache of %d items can keep none; give it room for one at least", size)
+		return nil, fmt.Errorf("a cache of %d items cannot hold an item; give at least one", size)
 	case policy == Opt && len(trace) > 0:
 		future, err := order.Index(slices.Max(trace)+1, trace)
 		if err != nil {

@@ -139,7 +139,7 @@ func Surroundings() []string {
 }
 
 // errStarting is returned while init functions run.
-var errStarting = errors.New("codeid: init functions of the program still run, so that package variables may not have their values yet, and no key says which they have: compute this when main has begun")
+var errStarting = errors.New("codeid: init functions of the program still run, so package variables may not be initialised yet; compute this after main has started")
 
 // settings is the GODEBUG at the first identification of a function.
 var settings atomic.Pointer[string]

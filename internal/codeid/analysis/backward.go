@@ -294,7 +294,7 @@ func (t *tracer) sourceOfCall(d *decl, call *ast.CallExpr) {
 		if of := info.TypeOf(call.Fun); of == nil || of == types.Typ[types.Invalid] {
 			return
 		}
-		t.lost(d, call, "what a function that is a value hands out")
+		t.lost(d, call, "the result of a function value")
 	case f.Pkg() == nil || isEngine(f.Pkg().Path()):
 	case std.Has(f.Pkg().Path()):
 		if n := f.FullName(); n == "sync.OnceValue" || n == "sync.OnceValues" {
@@ -308,7 +308,7 @@ func (t *tracer) sourceOfCall(d *decl, call *ast.CallExpr) {
 				t.sourceOfResults(g, g.function().Body, g.function().Type)
 				return
 			}
-			t.lost(d, call, "what the function that is given to it hands out")
+			t.lost(d, call, "the result of the function that is passed to it")
 			return
 		}
 		fact, _ := std.Lookup(stdName(f))
@@ -351,7 +351,7 @@ func (t *tracer) sourceOfIterator(d *decl, e ast.Expr) {
 			return
 		}
 	}
-	t.lost(d, e, "what an iterator hands out")
+	t.lost(d, e, "the elements of an iterator")
 }
 
 // harmlessResult reports whether the result of a call may be shared.

@@ -11,7 +11,7 @@ func TestSpaceOfPools(t *testing.T) {
 		buffer = `IMPORT "bytes"; IMPORT "sync"; var v = sync.Pool{New: func() any { return new(bytes.Buffer) }}; `
 		got    = `p := v.Get().(*[]byte); defer v.Put(p); `
 		reset  = `b := v.Get().(*bytes.Buffer); b.Reset(); defer v.Put(b); `
-		seen   = "the memory behind the end of what a sync.Pool returns"
+		seen   = "the capacity beyond the length of a slice from a sync.Pool"
 	)
 	area := func(does string) string { return "func Area(x string) string { " + does + " }" }
 	for _, c := range []struct{ name, text, refused string }{
@@ -53,7 +53,7 @@ func TestSpaceOfPools(t *testing.T) {
 		{"a method of a buffer as a value", `IMPORT "fmt"; ` + buffer + area(reset+`f := b.Cap; return fmt.Sprint(f())`), seen},
 		{"a buffer that another function gets", `IMPORT "fmt"; ` + buffer + `func get() *bytes.Buffer { return v.Get().(*bytes.Buffer) }; func put(b *bytes.Buffer) { b.Reset(); v.Put(b) }; ` + area(`b := get(); defer put(b); return fmt.Sprint(b.Cap())`), seen},
 		{"a buffer of any type", `IMPORT "fmt"; ` + buffer + `func get() any { return v.Get() }; func put(b *bytes.Buffer) { b.Reset(); v.Put(b) }; ` + area(`b := get().(*bytes.Buffer); defer put(b); return fmt.Sprint(b.Cap())`), seen},
-		{"lists of other lengths that are cleared", `IMPORT "sync"; var v = sync.Pool{New: func() any { s := make([]int, 3); return &s }}; func Put() { s := make([]int, 5); v.Put(&s) }; func Area() int { p := v.Get().(*[]int); clear(*p); defer v.Put(p); return len(*p) }`, "what is left"},
+		{"lists of other lengths that are cleared", `IMPORT "sync"; var v = sync.Pool{New: func() any { s := make([]int, 3); return &s }}; func Put() { s := make([]int, 5); v.Put(&s) }; func Area() int { p := v.Get().(*[]int); clear(*p); defer v.Put(p); return len(*p) }`, "an earlier value in a sync.Pool"},
 	} {
 		t.Run(c.name, func(t *testing.T) { testVariable(t, c.text, c.refused) })
 	}

@@ -49,7 +49,7 @@ func (m *creation) checkOnce() error {
 		return true
 	})
 	if again != "" {
-		return errors.New("captures variables and is made " + again + ", so that there may be several and no key says which one it is: make it in a function of its own that is given what differs, and name that in Params")
+		return errors.New("captures variables and is made " + again + ", so there may be several, which no key distinguishes; create it in its own function, pass what differs, and name that in Params")
 	}
 	return nil
 }

@@ -208,7 +208,7 @@ func TestGivenFunctions(t *testing.T) {
 		switch {
 		case !c.refused && (err != nil || closure.Kind != Precise):
 			t.Errorf("%s, of which %d are given: %+v, %v", c.text, c.given, closure, err)
-		case c.refused && (err == nil || !strings.Contains(err.Error(), "no key says which") && !strings.Contains(err.Error(), "name all that it gets")):
+		case c.refused && (err == nil || !strings.Contains(err.Error(), "no key says which") && !strings.Contains(err.Error(), "name each function that it receives once")):
 			t.Errorf("%s, of which %d are given: %+v is not refused for that: %v", c.text, c.given, closure, err)
 		}
 	}

@@ -93,7 +93,7 @@ func (p *parsedProgram) puts(name string, method *types.Func) bool {
 
 // carelessly returns what a use depends on, or "".
 func (d *decl) carelessly(u use) string {
-	const logged = "what is logged, which has the time or the place in the source in it, where it can be read"
+	const logged = "log output with the time or the source position, which can be read"
 	args := u.call.Args
 	switch u.of.FullName() {
 	case "log.New":

@@ -163,7 +163,7 @@ func (p *parsedProgram) closure(r root) (*Closure, error) {
 // walk visits everything that the function can reach.
 func (w *walker) walk() {
 	if !knownRelease(runtime.Version()) {
-		w.doubts = append(w.doubts, fmt.Sprintf("a standard library that is not known (%s, and this Larder knows that of %s); to be identified by its source, it needs a newer Larder", runtime.Version(), std.Go))
+		w.doubts = append(w.doubts, fmt.Sprintf("an unknown standard library (%s; this Larder knows %s); use a newer Larder, which can identify code by its source", runtime.Version(), std.Go))
 	}
 	w.reach(w.root.decl, nil)
 	w.dispatch("AppendKey", w.root.decl) // identifies its arguments and reads

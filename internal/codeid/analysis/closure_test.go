@@ -359,7 +359,7 @@ func TestUnknownToTheTable(t *testing.T) {
 	w.doubts = nil
 	w.program.packages = map[string]*pkg{}
 	w.library(d, leaf{path: "strings", name: "Fabricate", library: true, object: f})
-	if len(w.reasons) != 1 || !strings.Contains(w.reasons[0], "strings.Fabricate (of which it is not known what it does)") {
+	if len(w.reasons) != 1 || !strings.Contains(w.reasons[0], "strings.Fabricate (its effects are unknown)") {
 		t.Errorf("reasons: %q", w.reasons)
 	}
 }

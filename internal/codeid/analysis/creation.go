@@ -10,7 +10,7 @@ import (
 var errInit = errors.New("captures variables of an init function, which no key covers: make it in a function of its own")
 
 // errGeneric is returned for a literal that captures variables of a generic function.
-var errGeneric = errors.New("captures variables of a generic function, of which the code does not tell the type arguments: make it in a function without, or give it a version")
+var errGeneric = errors.New("captures variables of a generic function, whose type arguments are unknown; create it in a function without type parameters, or give it a version")
 
 // maker returns as root the function that makes a literal with captured variables: the
 // declared function around it or, if that runs at program start, the outermost literal. The

@@ -91,7 +91,7 @@ func (w *walker) engine(d *decl, l leaf) {
 		what = "what the program registers"
 	case callable == nil || !calls:
 	case len(w.root.through) == 0:
-		what = "codecs that its key says nothing of, as it is no component"
+		what = "codecs that its key does not cover, because it is not a component"
 	case !callable[l.name]:
 		what = "more than the samples that a component is given"
 	}
@@ -196,7 +196,7 @@ func (p *parsedProgram) hidden() string {
 	}
 	for _, m := range p.build.modules {
 		if m.version == "" && !m.main && m.path != engine {
-			return "module " + m.path + " lies in a folder, and the version of the language that it is in is not on record"
+			return "module " + m.path + " is in a directory, and its language version is not recorded"
 		}
 	}
 	for _, k := range p.order {

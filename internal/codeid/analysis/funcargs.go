@@ -60,7 +60,7 @@ func (r *root) takesParameter(m *creation, v *types.Var) {
 		}
 		r.unseen = append(r.unseen, problem{
 			what: "functions that it is given as values in " + v.Name() + ", and no key says which", at: m.in.at(v.Pos()), name: m.in.file.pkg.path + "." + v.Name(),
-			refuse: true, fix: "call the function by its name, name it beside the literal (dataset.NewTransform(dataset.TransformFunc{Func: func..., FuncArgs: []any{" + v.Name() + "}}))",
+			refuse: true, fix: "call the function by its name, name it next to the literal (dataset.NewTransform(dataset.TransformFunc{Func: func..., FuncArgs: []any{" + v.Name() + "}}))",
 		})
 	}
 }

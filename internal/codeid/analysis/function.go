@@ -140,7 +140,7 @@ func (f Function) CheckLibrary(pure []string) error {
 	switch {
 	case covers(pure, name) || covers(pure, f.Package):
 	case !known:
-		return fmt.Errorf("%s is of the standard library, and it is not known what it does: declare it as Pure, or give it a Version", name)
+		return fmt.Errorf("%s is in the standard library, and its effects are unknown; declare it as Pure, or give it a Version", name)
 	case fact.Outside != "":
 		return fmt.Errorf("%s depends on %s, which no code identity covers: declare it as Pure, or give it a Version", name, fact.Outside)
 	}
@@ -162,7 +162,7 @@ func (f Function) CheckState() error {
 		return fmt.Errorf("%s is a method bound to a value that no key covers: use the method expression (%s) and pass the value as an argument",
 			f.Name(), strings.TrimSuffix(f.Symbol, "-fm"))
 	case f.unsure && f.literal() && !f.Registered():
-		return fmt.Errorf("%s (%s:%d) may capture variables, which cannot be told on this system: register the sources of its package, or use a named function",
+		return fmt.Errorf("%s (%s:%d) may capture variables, which this system cannot determine; register the sources of its package, or use a named function",
 			f.Name(), f.File, f.Line)
 	case f.state && f.literal() && f.Registered():
 		return nil // the sources show its captures; in a generic function it carries type arguments

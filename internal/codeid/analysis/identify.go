@@ -65,8 +65,8 @@ func (p *parsedProgram) identify(f Function, by Declared) (c *Closure, err error
 	}
 	if same := namesakeIn(f.typ); same != nil {
 		return nil, &RefusalError{
-			Function: f.Name(), Reasons: []string{fmt.Sprintf("takes or gives a %v, which nothing tells from another type of that name, as it is declared in a function", same)},
-			Fix: "declare types outside of functions, or give them names of their own",
+			Function: f.Name(), Reasons: []string{fmt.Sprintf("has a parameter or result of type %v, which is declared in a function and is indistinguishable from another type of the same name", same)},
+			Fix: "declare types outside of functions, or give them unique names",
 		}
 	}
 	r, err := k.find(f, by)
@@ -78,7 +78,7 @@ func (p *parsedProgram) identify(f Function, by Declared) (c *Closure, err error
 	case own && r.gets <= by.Given:
 		r.unseen = nil // Larder's own are written so that these are the same
 	case !own && r.creation != nil && r.given > 0 && r.given != by.Given:
-		return nil, fmt.Errorf("codeid: %s (%s:%d): is Given %d functions, and %d are named beside it: name all that it gets, each once", f.Name(), f.File, f.Line, by.Given, r.given)
+		return nil, fmt.Errorf("codeid: %s (%s:%d): Given is %d, but %d functions are named next to it; name each function that it receives once", f.Name(), f.File, f.Line, by.Given, r.given)
 	}
 	if f.typ != nil && r.made == nil {
 		r.types = parametersOf(f.typ)
@@ -267,7 +267,7 @@ func (k *pkg) literalAt(f Function) (lit *ast.FuncLit, around *decl, err error) 
 	case len(found) == 0:
 		return nil, nil, errNotThere
 	case len(found) > 1:
-		return nil, nil, errors.New("is one of several function literals on one line, which cannot be told apart: put each on a line of its own")
+		return nil, nil, errors.New("is one of several function literals on one line; put each on its own line")
 	}
 	return found[0], around, nil
 }
@@ -289,7 +289,7 @@ func (k *pkg) literal(f Function, by Declared) (root, error) {
 			return root{}, fmt.Errorf("captures %s, which no key covers: pass it as an argument, or declare its value as Captured", v.Name())
 		}
 		if around.changesLater(v, found) {
-			return root{}, fmt.Errorf("captures %s, which is assigned after that, so that what is declared as Captured is not what it finds: capture a variable that keeps its value", v.Name())
+			return root{}, fmt.Errorf("captures %s, which is assigned later, so its value may differ from the one declared as Captured; capture a variable that is assigned once", v.Name())
 		}
 		r.captured = append(r.captured, v.Type())
 	}
@@ -318,7 +318,7 @@ func (d *decl) instances(lit *ast.FuncLit) error {
 		}
 	}
 	if d.takesNames(lit) {
-		return errors.New("depends on what a generic function declares, of which the code does not tell the type arguments: declare that outside")
+		return errors.New("depends on a declaration in a generic function, whose type arguments are unknown; move the declaration out of it")
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func (p *parsedProgram) declareInputs(registered []*registration) error {
 		for i, pointer := range r.options.Inputs {
 			v := reflect.ValueOf(pointer)
 			if v.Kind() != reflect.Pointer || v.IsNil() || names[i] == nil {
-				return fmt.Errorf("codeid: package %s: input %d of codeid.Register is no pointer to a package variable: write &variable", r.path, i)
+				return fmt.Errorf("codeid: package %s: input %d of codeid.Register is not a pointer to a package variable; write &variable", r.path, i)
 			}
 			p.inputs[names[i]] = Input{Name: names[i].Pkg().Path() + "." + names[i].Name(), Package: r.path, Index: i}
 		}
@@ -115,7 +115,7 @@ func (in Input) Remember() { remembered.Store(in.Name, in) }
 func DigestInput(name string) (key.Digest, error) {
 	in, ok := remembered.Load(name)
 	if !ok {
-		return key.Digest{}, fmt.Errorf("codeid: package variable %s is no input of a function of this program", name)
+		return key.Digest{}, fmt.Errorf("codeid: package variable %s is not an input of a function of this program", name)
 	}
 	return in.(Input).Digest()
 }
@@ -153,7 +153,7 @@ func (w *walker) madeOfInput(d *decl, v *types.Var, by *decl) {
 		return
 	}
 	w.refuse(d, problem{
-		what: fmt.Sprintf("package variable %s.%s, which is made of what the input %s.%s was at some time before", v.Pkg().Path(), v.Name(), in.Pkg().Path(), in.Name()),
+		what: fmt.Sprintf("package variable %s.%s, which is computed from an earlier value of the input %s.%s", v.Pkg().Path(), v.Name(), in.Pkg().Path(), in.Name()),
 		at:   d.at(d.node.Pos()), name: v.Pkg().Path() + "." + v.Name(), refuse: true, state: true,
 	})
 }

@@ -36,7 +36,7 @@ func (w *walker) library(d *decl, l leaf) {
 	fact, known := std.Lookup(name)
 	switch {
 	case !known && !ofInterface(l.object):
-		w.refuse(d, problem{what: name + " (of which it is not known what it does)", at: d.at(l.at), name: name, refuse: true})
+		w.refuse(d, problem{what: name + " (its effects are unknown)", at: d.at(l.at), name: name, refuse: true})
 	case fact.Outside != "" && !changing[name]:
 		w.refuse(d, problem{what: fmt.Sprintf("%s (%s)", name, fact.Outside), at: d.at(l.at), name: name, refuse: true})
 	}
@@ -250,7 +250,7 @@ func (w *walker) foreign(d *decl, l leaf) {
 		return
 	}
 	if m, ok := w.program.build.module(l.path); ok && m.version != "" {
-		w.refuse(d, problem{what: l.full() + " (of a module of which it is not known what it does)", at: d.at(l.at), refuse: true})
+		w.refuse(d, problem{what: l.full() + " (its module is unknown)", at: d.at(l.at), refuse: true})
 		return
 	}
 	w.refuse(d, problem{what: l.full() + " (of a package that does not register its sources)", at: d.at(l.at), refuse: true, opaque: true})
@@ -269,7 +269,7 @@ func (w *walker) vouchedFor(d *decl, l leaf) {
 	}
 	code, err := key.Build()
 	if err != nil {
-		w.refuse(d, problem{what: fmt.Sprintf("%s, whose code is known by the executable alone (%v)", l.full(), err), at: d.at(l.at), refuse: true, opaque: true})
+		w.refuse(d, problem{what: fmt.Sprintf("%s, whose code is identified only by the executable (%v)", l.full(), err), at: d.at(l.at), refuse: true, opaque: true})
 	}
 	w.modules[l.path] = code.String()
 }

@@ -33,11 +33,11 @@ func (r *resolver) lockCopy(stack []ast.Node) string {
 
 // usedAs returns how a node copies or compares an expression that contains locks, or "".
 func (r *resolver) usedAs(e ast.Expr, by ast.Node) string {
-	const copied = "a copy of a lock, which tells who holds it"
+	const copied = "a copy of a lock, which shows its state"
 	is := false
 	switch p := by.(type) {
 	case *ast.BinaryExpr:
-		return "a comparison of locks, which tells who holds them"
+		return "a comparison of locks, which shows their states"
 	case *ast.AssignStmt:
 		is = slices.Contains(p.Rhs, e)
 	case *ast.ValueSpec:

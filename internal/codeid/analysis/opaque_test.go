@@ -85,7 +85,7 @@ var once sync.Once
 			switch {
 			case c.refused == "" && err != nil:
 				t.Errorf("refused: %v", err)
-			case c.refused != "" && (err == nil || !strings.Contains(err.Error(), c.refused+", which is made of what the input x/calc.Rate was")):
+			case c.refused != "" && (err == nil || !strings.Contains(err.Error(), c.refused+", which is computed from an earlier value of the input x/calc.Rate")):
 				t.Errorf("not refused for that: %v", err)
 			}
 		})

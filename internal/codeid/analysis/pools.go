@@ -34,10 +34,10 @@ func (d *decl) carelessPool(u use) string {
 	default:
 		return ""
 	}
-	return "what is left in a sync.Pool, which is not reset before it is used"
+	return "an earlier value in a sync.Pool, which is not reset before use"
 }
 
-const capacitySeen = "the memory behind the end of what a sync.Pool returns, which something may look at (declare the pool as Pure if nothing does)"
+const capacitySeen = "the capacity beyond the length of a slice from a sync.Pool (declare the pool as Pure if no code reads it)"
 
 // isCleared reports whether the object becomes a slice of fixed length and capacity.
 func (d *decl) isCleared(pool *types.Var, get use) bool {

@@ -180,14 +180,14 @@ func (t *tracer) visited(d *decl, o *types.Var) {
 		s, _ := d.info().TypeOf(lit).(*types.Signature)
 		v := d.visitorOf(lit, stack[len(stack)-2])
 		if s == nil || v == nil || v.lost {
-			t.lost(d, lit, "what a function literal is given")
+			t.lost(d, lit, "an argument of a function literal")
 			return true
 		}
 		n := slices.Index(slices.Collect(s.Params().Variables()), o)
 		for _, c := range v.calls {
 			switch {
 			case s.Variadic() || len(c.call.Args) != s.Params().Len() || n < 0:
-				t.lost(c.d, c.call, "what a function literal is given")
+				t.lost(c.d, c.call, "an argument of a function literal")
 			default:
 				t.source(c.d, c.call.Args[n])
 			}

@@ -173,7 +173,7 @@ func (q question) identify(ctx context.Context, l *larder.Larder, parts bool) id
 		if !parts { // one of many, most of which are not used
 			what = "components"
 		}
-		warnCoarse(ctx, l, what, fmt.Sprintf("%s is known by the whole program: it reaches %s", name, strings.Join(c.Doubts, "; and ")))
+		warnCoarse(ctx, l, what, fmt.Sprintf("%s is identified by the whole program: it reaches %s", name, strings.Join(c.Doubts, "; and ")))
 	}
 	switch { // the parts serve explanations only
 	case !parts || l == nil:

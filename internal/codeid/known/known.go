@@ -56,7 +56,7 @@ func Closure(ctx context.Context, l *larder.Larder, f analysis.Function, by anal
 			return identity{}, err
 		}
 		if c.Kind == analysis.Program {
-			l.Logger().Warn(fmt.Sprintf("larder: %s is known by the whole program: it reaches %s", f.Name(), strings.Join(c.Doubts, "; and ")))
+			l.Logger().Warn(fmt.Sprintf("larder: %s is identified by the whole program: it reaches %s", f.Name(), strings.Join(c.Doubts, "; and ")))
 		}
 		return identity{ID: c.ID, Kind: c.Kind, Doubts: c.Doubts, Inputs: c.Inputs, Barred: c.ForbiddenTypes, Trusted: c.Trusted, Opens: c.Opens}, KeepClosure(ctx, l, c)
 	}}.Do(ctx, l)
@@ -94,7 +94,7 @@ func CheckCaptured(ctx context.Context, l *larder.Larder, f analysis.Function, d
 	}
 	switch {
 	case errors.Is(err, analysis.ErrNotRegistered):
-		return fmt.Errorf("%s (%s:%d): what it captures shows in sources alone: register those of its package, or pass the values as arguments", f.Name(), f.File, f.Line)
+		return fmt.Errorf("%s (%s:%d): captured variables are visible only in sources; register the sources of its package, or pass the values as arguments", f.Name(), f.File, f.Line)
 	case err != nil:
 		return err
 	}
@@ -140,7 +140,7 @@ func methodOf(ctx context.Context, l *larder.Larder, method any) (string, error)
 	}
 	c, err := Closure(ctx, l, f, analysis.Declared{})
 	if err != nil {
-		return "", fmt.Errorf("%s says what the key of a value is: %w", f.Name(), err)
+		return "", fmt.Errorf("%s computes the key of a value: %w", f.Name(), err)
 	}
 	return c.ID.String(), nil
 }

@@ -77,7 +77,7 @@ func (o Output) Place() string {
 }
 
 // ErrConflict is wrapped by the errors of outputs that are inputs.
-var ErrConflict = errors.New("what is read is never written; choose another place")
+var ErrConflict = errors.New("an input is never overwritten; choose another path")
 
 // ErrSpecial is wrapped by the errors of outputs that are devices, pipes or sockets.
 var ErrSpecial = errors.New("only files and directories are written; choose another place")

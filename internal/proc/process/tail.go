@@ -37,7 +37,7 @@ func (t *Tail) String() string {
 		return " (nothing on stderr)"
 	}
 	if !utf8.Valid(bytes.TrimLeftFunc(text, func(r rune) bool { return r == utf8.RuneError })) {
-		return "; its stderr is no text, and ends: " + display.Short(string(text[max(0, len(text)-shownBytes):]))
+		return "; its stderr is not text, and ends:  " + display.Short(string(text[max(0, len(text)-shownBytes):]))
 	}
 	lines := strings.Split(string(text), "\n")
 	end := lines[max(0, len(lines)-maxLines):]

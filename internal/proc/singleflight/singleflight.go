@@ -282,7 +282,7 @@ func Protect[V any](fn func() (V, error)) (v V, err error) {
 		return v, nil
 	}
 	if at := reflect.ValueOf(err); at.Kind() == reflect.Pointer && at.IsNil() {
-		return v, fmt.Errorf("the error that was returned is a nil %T, which is not nil: return nil where nothing failed", err)
+		return v, fmt.Errorf("the returned error is a typed nil (%T); return nil if there is no error", err)
 	}
 	_, _ = err.Error(), errors.Is(err, errGoexit)
 	_, _ = errors.AsType[*CycleError](err)

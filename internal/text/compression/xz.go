@@ -26,7 +26,7 @@ type xzGuard struct {
 // maxBlocks bounds the blocks of a stream: those of xz have at least a MiB.
 const maxBlocks = 1 << 20
 
-var errFilter = errors.New("it went through a filter beside LZMA2, which is not read; compress it without one (xz -6)")
+var errFilter = errors.New("it uses a filter other than LZMA2, which is not supported; compress it without the filter (xz -6)")
 
 func newXZGuard(from io.Reader) *xzGuard {
 	g := &xzGuard{from: bufio.NewReaderSize(from, 1<<16)}

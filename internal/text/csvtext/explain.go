@@ -20,7 +20,7 @@ func (e FieldsError) Is(target error) bool { return target == csv.ErrFieldCount 
 func Explain(reason error) string {
 	switch {
 	case errors.Is(reason, csv.ErrBareQuote):
-		return `a quote (") stands within a field that has no quotes around it: put quotes around the field, and write "" for a quote in it`
+		return `a quote (") stands within a field that has no quotes around it: quote the field, and write "" for a quote in it`
 	case errors.Is(reason, csv.ErrQuote):
 		return `a field in quotes does not end, or more follows after its end: write "" for a quote in it`
 	}

@@ -34,7 +34,7 @@ type driver struct{ clients clients }
 
 const (
 	etagTag = "etag "
-	access  = "AZURE_STORAGE_CONNECTION_STRING, AZURE_STORAGE_KEY, AZURE_STORAGE_SAS_TOKEN or who az login named"
+	access  = "AZURE_STORAGE_CONNECTION_STRING, AZURE_STORAGE_KEY, AZURE_STORAGE_SAS_TOKEN or the user of az login"
 )
 
 // check refuses parts of a URL that are not supported.
@@ -68,7 +68,7 @@ func (d *driver) Stat(ctx context.Context, u *url.URL) (v objectstore.Version, e
 		return v, plain(err)
 	}
 	if properties.ETag == nil || properties.ContentLength == nil {
-		return v, errors.New("the service says no ETag or no size, so nobody could tell when the blob changes")
+		return v, errors.New("the service sends no ETag or no size, so changes cannot be detected")
 	}
 	return objectstore.Version{Size: *properties.ContentLength, Tag: etagTag + string(*properties.ETag), Firm: true, Sum: sumOf(properties.Metadata)}, nil
 }
@@ -104,7 +104,7 @@ func held(response blob.DownloadStreamResponse, etag azcore.ETag, at, n, size in
 		got = *response.ContentRange
 	}
 	if want := fmt.Sprintf("bytes %d-%d/%d", at, at+n-1, size); got != want {
-		return &objectstore.RetryableError{Err: fmt.Errorf("the service sends %q, where %q was asked for", got[:min(len(got), 80)], want)}
+		return &objectstore.RetryableError{Err: fmt.Errorf("the service sends %q, but %q was requested", got[:min(len(got), 80)], want)}
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func plain(err error) error {
 		return answer.Status(failed.StatusCode, failed.RawResponse.Header, access)
 	}
 	if _, ok := errors.AsType[*azidentity.AuthenticationFailedError](err); ok || strings.HasPrefix(err.Error(), "DefaultAzureCredential") {
-		return fmt.Errorf("nobody was found to ask as; set %s (AZURE_STORAGE_ANON=true for public data)", access)
+		return fmt.Errorf("no credentials found; set %s (AZURE_STORAGE_ANON=true for public data)", access)
 	}
 	return answer.Lost(err)
 }

@@ -99,7 +99,7 @@ func (d *driver) Read(ctx context.Context, u *url.URL, v objectstore.Version, at
 	}
 	if r.Attrs.StartOffset != at || r.Attrs.Size != v.Size || r.Remain() != n {
 		_ = r.Close()
-		return nil, &objectstore.RetryableError{Err: fmt.Errorf("the service sends %d bytes from %d on of %d, where %d from %d on of %d were asked for", r.Remain(), r.Attrs.StartOffset, r.Attrs.Size, n, at, v.Size)}
+		return nil, &objectstore.RetryableError{Err: fmt.Errorf("the service sends %d bytes at offset %d of %d, but %d at offset %d of %d were requested", r.Remain(), r.Attrs.StartOffset, r.Attrs.Size, n, at, v.Size)}
 	}
 	return r, nil
 }

@@ -55,7 +55,7 @@ def reseed(e: Editor, by: int) -> None:
 
     def added(name: str, seed: Value) -> Value:
         if not isinstance(seed, int):
-            raise ValueError(f"node {name}: its seed is {seed!s}, to which nothing can be added")
+            raise ValueError(f"node {name}: its seed is {seed!s}, not an integer")
         return seed + by
 
     _each(e, "seed", added)
@@ -96,9 +96,7 @@ def _move(n: EditNode, dir: str) -> None:
         if (n.kind, n.component, name) not in PLACES or not path:
             continue
         if not isinstance(path, str):
-            raise ValueError(
-                f"node {n.name}: where it writes is {path}, and can be told to be elsewhere only as a text"
-            )
+            raise ValueError(f"node {n.name}: its output path is {path}, but only a string can be replaced")
         n.options.pop("folder", None)
         n.params[name] = os.path.join(dir, os.path.basename(os.path.normpath(path)))
 

@@ -143,7 +143,7 @@ func (f *file) table() {
 	}
 	f.line(0, "}")
 	f.line(0, "")
-	f.set("SEVERAL", "Operators that put out several datasets.", func(c *component.Component) bool { return c.Outs })
+	f.set("SEVERAL", "Operators with several outputs.", func(c *component.Component) bool { return c.Outs })
 	f.line(0, "")
 	f.set("JOINS", "Operators that read several datasets.", func(c *component.Component) bool { return c.Many })
 	f.line(0, "")

@@ -52,7 +52,7 @@ func typeName(name string) string {
 	case "any":
 		return anything
 	}
-	panic(fmt.Sprintf("pythongen: no type of Python stands for %q", name))
+	panic(fmt.Sprintf("pythongen: %q has no Python type", name))
 }
 
 // defaultOf writes the default of a parameter.
@@ -100,7 +100,7 @@ func literal(v any) string {
 		}
 		return "(" + strings.Join(all, ", ") + ")"
 	}
-	panic(fmt.Sprintf("pythongen: no literal of Python stands for %T", v))
+	panic(fmt.Sprintf("pythongen: %T has no Python literal", v))
 }
 
 // quote writes a string in double quotes. All escapes of Go are valid in Python.

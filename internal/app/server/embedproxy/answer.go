@@ -23,7 +23,7 @@ func (h *Handler) enter(r *http.Request) (leave func(), err error) {
 	select {
 	case h.waiting <- struct{}{}:
 	default:
-		return nil, &requestError{http.StatusServiceUnavailable, "too many requests at once: try again"}
+		return nil, &requestError{http.StatusServiceUnavailable, "too many concurrent requests; try again"}
 	}
 	select {
 	case h.working <- struct{}{}:
@@ -62,7 +62,7 @@ func (h *Handler) embed(w http.ResponseWriter, r *http.Request) error {
 	defer leave()
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
 	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
-		return &requestError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d bytes: send fewer inputs at once", maxRequest)}
+		return &requestError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d bytes: send fewer inputs in a request", maxRequest)}
 	}
 	if err != nil {
 		return &requestError{http.StatusBadRequest, "the body was cut off, or came too slowly"}
@@ -139,7 +139,7 @@ func (w *work) check() {
 		}
 		if !w.served.known[w.request.model] {
 			w.served.known[w.request.model] = true
-			w.o.Log.Warn("the upstream answers as another model than when some vectors of a request were cached; choose another --identity to have all made anew",
+			w.o.Log.Warn("the upstream's model differs from that of the cached vectors of a request; change --identity to recompute all vectors",
 				"model", w.request.model, "one", first, "other", r.Value.Model)
 		}
 		return

@@ -33,15 +33,15 @@ func (h *Handler) writeMetrics(w http.ResponseWriter, _ *http.Request) {
 	of("requests_gone_total", "those whose client went away", "", m.gone.Load())
 	of("inputs_total", "inputs that were answered, by where their vectors came from; shared is from an equal input of the same or another request",
 		`{from="memory"}`, m.memory.Load(), `{from="store"}`, m.store.Load(), `{from="shared"}`, m.shared.Load(), `{from="upstream"}`, m.misses.Load())
-	of("upstream_calls_total", "calls of the upstream, those made again included", "", m.calls.Load())
+	of("upstream_calls_total", "calls of the upstream, including retries", "", m.calls.Load())
 	of("upstream_calls_failed_total", "calls without an answer, or with one of an error", "", m.failed.Load())
-	of("upstream_retries_total", "calls that were made again", "", m.retries.Load())
+	of("upstream_retries_total", "calls that were retried", "", m.retries.Load())
 	of("upstream_wrong_total", "answers that could not be right", "", m.wrong.Load())
 	of("upstream_sent_bytes_total", "bytes of the bodies sent to the upstream", "", m.sent.Load())
 	of("upstream_received_bytes_total", "bytes of its answers", "", m.received.Load())
 	of("upstream_tokens_total", "tokens that the upstream counted", "", m.tokens.Load())
 	of("upstream_seconds_total", "time of calls of the upstream", "", seconds(&m.asking))
-	of("saved_seconds_total", "what making the vectors took that were not asked for again", "", seconds(&m.saved))
+	of("saved_seconds_total", "computing time of the vectors that were served from the cache", "", seconds(&m.saved))
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4")
 	_, _ = w.Write([]byte(b.String())) // otherwise the client has gone
 }

@@ -58,7 +58,7 @@ func parseRequest(body []byte) (*request, error) {
 	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(body, &members); err != nil || members == nil {
-		return nil, errors.New("the body is no JSON object with the members model and input")
+		return nil, errors.New("the body is not a JSON object with the members model and input")
 	}
 	q := &request{members: map[string]json.RawMessage{}}
 	for name, raw := range members {
@@ -229,7 +229,7 @@ func loneSurrogate(body []byte) error {
 			}
 			fallthrough
 		default:
-			return fmt.Errorf("the body has half of a character (%s) at byte %d, which is not a string", body[i:i+6], i)
+			return fmt.Errorf("the body has a lone surrogate (%s) at byte %d, which is not valid in UTF-8", body[i:i+6], i)
 		}
 	}
 	return nil

@@ -13,10 +13,10 @@ import (
 func TestRefused(t *testing.T) {
 	many := strings.Repeat(`"a",`, maxInputs) + `"a"`
 	for body, want := range map[string]string{
-		``:                                                            "no JSON object",
-		`[]`:                                                          "no JSON object",
-		`null`:                                                        "no JSON object",
-		`{"model": "m"`:                                               "no JSON object",
+		``:                                                            "not a JSON object",
+		`[]`:                                                          "not a JSON object",
+		`null`:                                                        "not a JSON object",
+		`{"model": "m"`:                                               "not a JSON object",
 		`{"input": "x"}`:                                              "model: name one",
 		`{"model": 3, "input": "x"}`:                                  "model: must be a string",
 		`{"model": "m"}`:                                              "input: give a string",
@@ -38,10 +38,10 @@ func TestRefused(t *testing.T) {
 		`{"model": "m", "input": "x", "dimensions": 0}`:               "dimensions: must be",
 		`{"model": "m", "input": "x", "dimensions": 1.5}`:             "dimensions: must be",
 		`{"model": "m", "input": "x", "encoding_format": "int8"}`:     "encoding_format: must be",
-		`{"model": "m", "input": "half \ud83d of one"}`:               "half of a character (\\ud83d) at byte 30",
-		`{"model": "m", "input": "\udE00\ud83d"}`:                     "half of a character",
+		`{"model": "m", "input": "half \ud83d of one"}`:               "a lone surrogate (\\ud83d) at byte 30",
+		`{"model": "m", "input": "\udE00\ud83d"}`:                     "a lone surrogate",
 		"{\"model\": \"m\", \"input\": \"\xff\"}":                     "not UTF-8",
-		`{"model": "m", "input": "x", "deep": ` + nested(20000) + `}`: "no JSON object",
+		`{"model": "m", "input": "x", "deep": ` + nested(20000) + `}`: "not a JSON object",
 	} {
 		shown := body[:min(len(body), 60)]
 		if _, err := parseRequest([]byte(body)); err == nil || !strings.Contains(err.Error(), want) {

@@ -208,7 +208,7 @@ func (u *upstream) trouble(ctx context.Context, err error) error {
 	if unreached := (*net.OpError)(nil); errors.As(err, &unreached) && unreached.Op == "dial" {
 		return &unreachable{requestError{http.StatusBadGateway, "the upstream cannot be reached: " + unreached.Err.Error()}, unreached}
 	}
-	return &requestError{http.StatusBadGateway, "the upstream's answer broke off, or is none of HTTP"}
+	return &requestError{http.StatusBadGateway, "the upstream's answer is incomplete or not HTTP"}
 }
 
 // unreachable is a requestError of a call that never began.

@@ -278,7 +278,7 @@ func TestServedModel(t *testing.T) {
 	b.answerWith(http.StatusOK, `{"data": [{"index": 0, "embedding": "`+base64Of(make([]float32, 8))+`"}], "model": "m-002"}`)
 	b.ok(texts("x", "y"))
 	b.ok(texts("x", "z"))
-	if n := strings.Count(b.log.String(), "answers as another model"); n != 1 {
+	if n := strings.Count(b.log.String(), "the upstream's model differs"); n != 1 {
 		t.Errorf("said %d times: %s", n, b.log)
 	}
 }

@@ -33,7 +33,7 @@ type work struct {
 const maxRounds = 8
 
 // errAlone is the result of a call that must be made in a batch.
-var errAlone = errors.New("it is asked for with others")
+var errAlone = errors.New("the call must be made in a batch")
 
 func (h *Handler) newWork(q *request, credentials http.Header) (*work, error) {
 	op, err := q.op(&h.o)

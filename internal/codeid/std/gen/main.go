@@ -15,7 +15,7 @@ import (
 )
 
 func main() {
-	dir := flag.String("dir", ".", "folder of package std")
+	dir := flag.String("dir", ".", "directory of package std")
 	why := flag.String("why", "", "write nothing, but say what this name depends on, and by what way; ? lists what is not known, and the writes that corrections deny")
 	flag.Parse()
 	do := write

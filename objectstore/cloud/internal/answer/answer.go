@@ -21,7 +21,7 @@ import (
 // Status returns the error of an answer with a status and headers, which may be nil. access
 // names the credentials.
 func Status(code int, h http.Header, access string) error {
-	err := fmt.Errorf("the service says %d %s", code, strings.ToLower(http.StatusText(code)))
+	err := fmt.Errorf("the service returned %d %s", code, strings.ToLower(http.StatusText(code)))
 	switch {
 	case code == http.StatusPreconditionFailed, code == http.StatusRequestedRangeNotSatisfiable:
 		return objectstore.ErrChanged

@@ -94,7 +94,7 @@ class Connection:
         for _ in samples:
             batch = self.take()
             if batch is None:
-                raise ProtocolError("the server ended an epoch where samples were asked for")
+                raise ProtocolError("the server ended an epoch before sending the requested samples")
             yield batch
         self._reply(framing.GOT)
 
@@ -137,7 +137,7 @@ class Connection:
         number, slot, begin, taken, total, epoch, _, _, after, position, n, padding = _BATCH.unpack_from(buffer, at)
         layout = self._layouts[number]
         if size != 80 + 8 * n or layout.bytes > taken:
-            raise ProtocolError("the server sent a batch that is not as its layout says")
+            raise ProtocolError("the server sent a batch that does not match its layout")
         memory = self._memory(slot, begin, taken, total)
         make = layout.make
         fields = {name: make(memory, dtype, shape, offset) for name, dtype, shape, offset in layout.arrays}
@@ -201,9 +201,9 @@ class Connection:
         try:
             said = json.loads(bytes(self.stream.buffer[at : at + size]))
         except (ValueError, RecursionError) as error:
-            raise ProtocolError(f"the server sent what is no JSON: {error}") from error
+            raise ProtocolError(f"the server sent invalid JSON: {error}") from error
         if not isinstance(said, dict):
-            raise ProtocolError("the server sent JSON that is no object")
+            raise ProtocolError("the server sent JSON that is not an object")
         return said
 
 
@@ -277,7 +277,7 @@ class LocalConnection(Connection):
 
     def _memory(self, slot: int, begin: int, taken: int, total: int) -> Any:
         if self.ring is None:
-            raise ProtocolError("the server sent a batch where there is no ring")
+            raise ProtocolError("the server sent a batch without a ring")
         return self.ring.look(slot, begin, taken, total)
 
     def _ask_for(self, samples: list[int]) -> None:

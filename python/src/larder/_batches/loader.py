@@ -169,7 +169,10 @@ class Loader(Attributes):
             flow = self._samples.flow
             tensors = "torch" if tensors == "auto" and "torch" in sys.modules else tensors
         elif collate_fn is not None or keep:
-            raise TypeError("collate_fn and keep go with a dataset; a flow has fields, and keep for each node")
+            raise TypeError(
+                "collate_fn and keep apply only to map-style datasets; "
+                "for a flow use fields=, and keep: true in the flow file"
+            )
         flow = cast(FlowArgument, flow)
         here = {"set": set, "profile": profile, "cache_dir": cache_dir}
         remote = remote_of(flow, token=token, ca=ca, certificate=certificate, cleartext=cleartext, here=here)

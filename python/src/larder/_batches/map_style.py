@@ -141,7 +141,7 @@ def _identity(dataset: MapStyle) -> str:
         reason = str(error).partition(", which has no key")[0]
         raise type(error)(
             f"keep: samples of {type(dataset).__name__} have no key, as {reason}; "
-            "let the index decide what is random, or leave keep out"
+            "derive randomness from the index, or remove keep"
         ) from error
     return (digest(nondefault_settings()) + code.digest + value).hex()
 

@@ -72,5 +72,5 @@ class RemoteConnection(Connection):
     def _memory(self, slot: int, begin: int, taken: int, total: int) -> Any:
         memory = self.stream.memory
         if begin != 0 or memory is None or memoryview(memory).nbytes != taken:
-            raise ProtocolError("the server sent a batch of other bytes than it said")
+            raise ProtocolError("the server sent a batch whose size differs from the announced size")
         return memory

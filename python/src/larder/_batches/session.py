@@ -52,9 +52,9 @@ def remote_of(
     """
     if not is_url(flow):
         there = {"token": token, "ca": ca, "certificate": certificate, "cleartext": cleartext or None}
-        _only("a flow of another machine (https://HOST:PORT/FLOW)", there)
+        _only("a remote flow (https://HOST:PORT/FLOW)", there)
         return None
-    _only("a flow of this machine: another one keeps its cache and its variables to itself", here)
+    _only("a local flow", here)
     from .._client import remote
 
     return remote.at(flow, token, ca, certificate, cleartext)
@@ -63,7 +63,7 @@ def remote_of(
 def _only(where: str, options: dict[str, Any]) -> None:
     for name, value in options.items():
         if value:
-            raise TypeError(f"{name} goes with {where}")
+            raise TypeError(f"{name} is valid only with {where}")
 
 
 class Session:

@@ -133,7 +133,7 @@ class Client:
         asked = self._with_connection(ask)
         if asked is not None:
             return Claim(function, digest, asked[0])
-        return outcomes[0] or Outcome(NOT_CACHED, text="the server gave it up")
+        return outcomes[0] or Outcome(NOT_CACHED, text="the server did not return a result")
 
     def deliver(self, claim: Claim, computed: Computed) -> Outcome:
         """Deliver a claimed result, or the reason why there is none, to the next server if this one was lost."""
@@ -155,7 +155,7 @@ class Client:
                 connection.close()
             raise
         self._free.append(connection)
-        return outcomes[0] or Outcome(NOT_CACHED, text="the server gave it up")
+        return outcomes[0] or Outcome(NOT_CACHED, text="the server did not return a result")
 
     def _drop(self) -> None:
         """Close unused connections, which belong to the lost server."""
@@ -195,7 +195,9 @@ class Client:
                 raise
             self._free.append(connection)
             if asked is None:
-                return [outcome or Outcome(NOT_CACHED, text="the server gave it up") for outcome in outcomes]
+                return [
+                    outcome or Outcome(NOT_CACHED, text="the server did not return a result") for outcome in outcomes
+                ]
             missing = [i for i in asked[1] if i not in computed]
             if missing:
                 before = _parent.set(asked[0])

@@ -79,7 +79,7 @@ class Stream:
     def request(self, kind: int, body: bytes = b"") -> None:
         """Send one frame."""
         if len(body) > MOST_REQUEST:
-            raise ProtocolError(f"a request of {len(body)} bytes; {MOST_REQUEST} are the most, ask for less at once")
+            raise ProtocolError(f"a request of {len(body)} bytes exceeds {MOST_REQUEST} bytes; make smaller requests")
         self.send(_HEADER.pack(len(body), kind, 0) + body)
 
     def send(self, frames: bytes | bytearray) -> None:

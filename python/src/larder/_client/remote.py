@@ -204,7 +204,7 @@ def _reason(error: OSError) -> str:
 
 
 def _no_password() -> str:
-    raise RequestError("certificate: its key has a password; take one that has none, which only you can read")
+    raise RequestError("certificate: the key has a password; use a key without one, in a file that only you can read")
 
 
 def at(

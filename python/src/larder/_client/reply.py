@@ -86,7 +86,7 @@ class Reply:
             except (OSError, ValueError, http.client.HTTPException) as error:
                 raise Lost(_what(error)) from error
             if n == 0:
-                raise Lost("the connection broke off")
+                raise Lost("the connection was interrupted")
             view = view[n:]
 
     def close(self) -> None:
@@ -97,8 +97,8 @@ class Reply:
 
 def _what(error: Exception) -> str:
     if isinstance(error, TimeoutError):
-        return "nothing has come for a minute"
-    return "the connection broke off" if isinstance(error, http.client.IncompleteRead) else str(error)
+        return "no data for a minute"
+    return "the connection was interrupted" if isinstance(error, http.client.IncompleteRead) else str(error)
 
 
 class Ahead:

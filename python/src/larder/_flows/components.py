@@ -188,7 +188,7 @@ class Methods(Generic[F]):
             env: names of environment variables that the command may see
             timeout: time limit for a sample, such as 30s or 5m (n times that for n samples); then the command is killed and the sample fails. No limit by default
             batch: samples for each run of the command, at most 512: LARDER_BATCH, instead of LARDER_IN and LARDER_OUT, has a directory for each sample, with directories in and out. The command may write a file error there if a sample fails. 0: one sample, with LARDER_IN and LARDER_OUT
-            max_bytes: maximum bytes of the files that the command writes for a sample; 0 means 1 GiB
+            max_bytes: maximum number of bytes of the files that the command writes for a sample; 0 means 1 GiB
         """
         return self._apply("map", "exec", {
             "command": command,
@@ -310,7 +310,7 @@ class Methods(Generic[F]):
         format: Literal["png", "jpeg", "bmp", "tiff"] | Var = "png",
         **options: Unpack[Options],
     ) -> Self:
-        """Turns images as their Exif orientation says; upright images stay unchanged.
+        """Turns images by their Exif orientation; upright images stay unchanged.
 
         Args:
             items: the images, which are replaced
@@ -463,7 +463,7 @@ class Methods(Generic[F]):
             timeout: time limit for a sample, such as 30s or 5m (n times that for n samples); then the worker is killed and the sample fails. No limit by default
             path: directories to search for modules after the flow's directory
             interpreter: the Python interpreter; default: LARDER_PYTHON, else the one that larder was installed with, else python3
-            max_bytes: maximum bytes that the function may return for a sample; 0 means 1 GiB
+            max_bytes: maximum number of bytes that the function may return for a sample; 0 means 1 GiB
         """
         return self._apply("map", "python", {
             "function": function,
@@ -862,7 +862,7 @@ class Methods(Generic[F]):
         """Reads the whole dataset into memory in one pass, decoding all items.
 
         Args:
-            bytes: maximum bytes of the decoded values; 0 means 1 GiB
+            bytes: maximum number of bytes of the decoded values; 0 means 1 GiB
         """
         return self._apply("op", "memorize", {"bytes": bytes}, options)
 
@@ -1103,7 +1103,7 @@ class Methods(Generic[F]):
             path: the file to write, or for several outputs the directory; also a URL: s3://
             overwrite: what to do with an existing file: fail (forbid), or replace it (replace)
             types: item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; other types are inferred from all samples
-            shard_bytes: maximum bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.arrow has as many samples as fit, followed by 000001.arrow and so on
+            shard_bytes: maximum size of a file, such as 256MiB: the path is then a directory of files, in which 000000.arrow has as many samples as fit, followed by 000001.arrow and so on
             shard_samples: maximum number of samples in a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
         """
         return self._end("arrow", {
@@ -1138,7 +1138,7 @@ class Methods(Generic[F]):
             header: begin with a row of column names
             delimiter: separator of fields: one character, or tab
             files: item to column: write the path of the item's file, relative to the table, instead of its value
-            shard_bytes: maximum bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.csv has as many samples as fit, followed by 000001.csv and so on. For files compressed as a whole, bytes are counted before compression
+            shard_bytes: maximum size of a file, such as 256MiB: the path is then a directory of files, in which 000000.csv has as many samples as fit, followed by 000001.csv and so on. For files compressed as a whole, bytes are counted before compression
             shard_samples: maximum number of samples in a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
         """
         return self._end("csv", {
@@ -1203,7 +1203,7 @@ class Methods(Generic[F]):
             compress: none, gzip, zstd or xz; default: by the extension .gz, .zst or .xz, and none for several outputs
             items: content of a line: an object with a field for each item (fields), or the item record (record)
             files: item to field: write the path of the item's file, relative to the JSON file, instead of its value
-            shard_bytes: maximum bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.jsonl has as many samples as fit, followed by 000001.jsonl and so on. For files compressed as a whole, bytes are counted before compression
+            shard_bytes: maximum size of a file, such as 256MiB: the path is then a directory of files, in which 000000.jsonl has as many samples as fit, followed by 000001.jsonl and so on. For files compressed as a whole, bytes are counted before compression
             shard_samples: maximum number of samples in a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
         """
         return self._end("jsonl", {
@@ -1234,7 +1234,7 @@ class Methods(Generic[F]):
             overwrite: what to do with an existing file: fail (forbid), or replace it (replace)
             types: item to type of its column, such as {score: float32, boxes: list<list<float64>>, meta: json}; other types are inferred from all samples
             compress: compression of pages
-            shard_bytes: maximum bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.parquet has as many samples as fit, followed by 000001.parquet and so on
+            shard_bytes: maximum size of a file, such as 256MiB: the path is then a directory of files, in which 000000.parquet has as many samples as fit, followed by 000001.parquet and so on
             shard_samples: maximum number of samples in a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
         """
         return self._end("parquet", {
@@ -1266,7 +1266,7 @@ class Methods(Generic[F]):
             compress: none, gzip or zstd; default: by the extension .gz or .zst
             by: unit of a string: a line (line), or lines followed by a blank line (paragraph)
             item: the item to write, which must be a string
-            shard_bytes: maximum bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.txt has as many samples as fit, followed by 000001.txt and so on. For files compressed as a whole, bytes are counted before compression
+            shard_bytes: maximum size of a file, such as 256MiB: the path is then a directory of files, in which 000000.txt has as many samples as fit, followed by 000001.txt and so on. For files compressed as a whole, bytes are counted before compression
             shard_samples: maximum number of samples in a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
         """
         return self._end("text", {
@@ -1295,7 +1295,7 @@ class Methods(Generic[F]):
             path: the file to write, or for several outputs the directory; also a URL: s3://
             overwrite: what to do with an existing file: fail (forbid), or replace it (replace)
             compress: none, gzip, zstd or xz; default: by the extension .gz, .zst or .xz
-            shard_bytes: maximum bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.tfrecord has as many samples as fit, followed by 000001.tfrecord and so on. For files compressed as a whole, bytes are counted before compression
+            shard_bytes: maximum size of a file, such as 256MiB: the path is then a directory of files, in which 000000.tfrecord has as many samples as fit, followed by 000001.tfrecord and so on. For files compressed as a whole, bytes are counted before compression
             shard_samples: maximum number of samples in a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
         """
         return self._end("tfrecord", {
@@ -1337,7 +1337,7 @@ class Methods(Generic[F]):
         Args:
             path: the archive to write, or for several outputs the directory; also a URL: s3://
             overwrite: what to do with an existing archive: fail (forbid), or replace it (replace)
-            shard_bytes: maximum bytes of a file, such as 256MiB: the path is then a directory of files, in which 000000.tar has as many samples as fit, followed by 000001.tar and so on
+            shard_bytes: maximum size of a file, such as 256MiB: the path is then a directory of files, in which 000000.tar has as many samples as fit, followed by 000001.tar and so on
             shard_samples: maximum number of samples in a file; with shard-bytes, the limit that is reached first counts; 0 means no limit
         """
         return self._end("webdataset", {

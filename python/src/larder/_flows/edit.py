@@ -96,7 +96,7 @@ class GraphEditor(Generic[N, F]):
         known = parameters(n.kind, n.component, {**n.params, **(with_ or {}), **params}, call)
         named, values = options(own, (n.kind, n.component), call)
         if named is not None:
-            raise ValueError(f"{call}: a node keeps its name")
+            raise ValueError(f"{call}: a node cannot be renamed")
         gone = {option.replace("_", "-") for option, value in own.items() if value is None}
         n.params, n.options = known, {k: v for k, v in {**n.options, **values}.items() if k not in gone}
 
@@ -131,7 +131,7 @@ class GraphEditor(Generic[N, F]):
         if not ends and n.kind != "sink":
             ends = list(n.inputs)
         if not ends:
-            raise ValueError(f"node {n.name}: nothing else is to be run")
+            raise ValueError(f"node {n.name}: the flow would be empty without it")
         for reader in readers:
             reader.inputs = [to for at in reader.inputs for to in (n.inputs if at[0] is n else [at])]
         self._nodes.remove(n)
@@ -142,7 +142,7 @@ class GraphEditor(Generic[N, F]):
         """Insert a node between a node and all its readers, which keep the names of outputs."""
         n = self.called(node)
         if n.kind == "sink":
-            raise ValueError(f"node {n.name}: it is a sink, of which nothing can be read")
+            raise ValueError(f"node {n.name}: a sink has no outputs, so no node can follow it")
         readers = self._readers(n)
         to = self._add(n, name, what, [(n, None)])
         for reader in readers:
@@ -203,10 +203,10 @@ class GraphEditor(Generic[N, F]):
         built = what if isinstance(what, GraphNode) else what(*reads)
         node = built._ends[0] if isinstance(built, Graph) and len(built._ends) == 1 else built
         if not isinstance(node, GraphNode):
-            raise ValueError(f"node {n.name}: it is to be one node, not {type(built).__name__}")
+            raise ValueError(f"node {n.name}: the function must return a node, not {type(built).__name__}")
         if node._output is not None or [r._digest for r in node._inputs] != [r._digest for r in reads]:
             raise ValueError(
-                f"node {n.name}: it is to be one node that reads what the function is given, in that order"
+                f"node {n.name}: the function must return a node that reads exactly its arguments, in order"
             )
         n.kind, n.component, n.params = node._kind, node._component, dict(node._params)
         n.options = {**n.options, **node._options}

@@ -59,7 +59,7 @@ def _named(function: Callable[..., Any], directories: list[str]) -> str:
     module = getattr(function, "__module__", None)
     if isinstance(function, types.MethodType) and not isinstance(function.__self__, type):
         raise TypeError(
-            f"{name} is bound to an object, which no other process has: give a function, and what it needs by setup"
+            f"{name} is bound to an object of this process; pass a function, and create the object in setup"
         )
     if not isinstance(name, str) or not isinstance(module, str):
         raise TypeError(f"{function!r} is not a function that another process can import; give one of a module")

@@ -147,7 +147,7 @@ def _one_directory(nodes: tuple[GraphNode, ...]) -> str | None:
     if len(directories) > 1:
         said = " and ".join("the current one" if f is None else f for f in directories)
         raise ValueError(
-            f"nodes of flows of several directories cannot be one flow: {said}; change to the directory of the file"
+            f"nodes of flows in several directories cannot be combined: {said}; change to the directory of the file"
         )
     return next(iter(directories))
 

@@ -94,7 +94,7 @@ PARAMETERS: Final[dict[str, dict[str, dict[str, Any]]]] = {
     },
 }
 
-# Operators that put out several datasets.
+# Operators with several outputs.
 SEVERAL: Final = frozenset({"batch", "chunk", "group-by", "split"})
 
 # Operators that read several datasets.

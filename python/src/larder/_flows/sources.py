@@ -109,7 +109,7 @@ def images(
         label: add an item label, the name of the subdirectory of path that contains the image; implies recursive, and every image must be in a subdirectory
         class_: add an integer item class, the number of the label: from 0 in sorted order, or in the order of classes
         classes: the labels in the order of their numbers, for class
-        orient: turn images as their Exif orientation says, as the mapper image-orient does
+        orient: turn images by their Exif orientation, like the mapper image-orient
         include: read only files that match one of these patterns: *.jpg matches names in any directory, train/** matches paths; * matches part of a name, ** any directories
         exclude: ignore files and directories that match one of these patterns
         file: add an item of this name with the file's name and its path in the directory: {name: 1.jpg, path: train/1.jpg}
@@ -229,7 +229,7 @@ def python(
         timeout: time limit for an element, such as 30s or 5m; then the process is killed and the element fails. No limit by default
         path: directories to search for modules after the flow's directory
         interpreter: the Python interpreter; default: LARDER_PYTHON, else the one that larder was installed with, else python3
-        max_bytes: maximum bytes of an element; 0 means 1 GiB
+        max_bytes: maximum number of bytes of an element; 0 means 1 GiB
     """
     return Node._source("python", {
         "function": function,

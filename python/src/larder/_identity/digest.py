@@ -125,8 +125,10 @@ class _Classes:
             named = isinstance(value, (type, FunctionType)) and is_in_module(value, value.__module__)
             if self.version is not None and named:
                 return of_version(value, self.version)
-            said = str(err) if named else str(err).replace(CURES, "or say key=")
-            raise Unkeyed(f"code that cannot be known ({said})", "pass what it is made of, or say key=") from None
+            said = str(err) if named else str(err).replace(CURES, "or pass key=")
+            raise Unkeyed(
+                f"code that cannot be identified ({said})", "pass the values it is created from, or pass key="
+            ) from None
         self.found[id(identity)] = identity
         self.sight = max(self.sight, identity.names_files)
         number = self.reached.get(id(value))

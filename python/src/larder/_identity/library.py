@@ -36,7 +36,7 @@ _FUNCTIONS = frozenset(
     )
 )
 
-CURES = 'or give the function a version, as in version="1", and another one whenever its results change'
+CURES = 'or set version="1" and change it whenever results change'
 
 # The class in which torch holds its functions, under their own names.
 _TORCH = "_VariableFunctionsClass"

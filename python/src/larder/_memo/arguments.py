@@ -21,7 +21,7 @@ class Arguments:
         parameters = list(self.signature.parameters.values())
         unknown = ignore - set(self.signature.parameters)
         if unknown:
-            raise TypeError(f"ignore names {sorted(unknown)}, which are no parameters of {describe(function)}")
+            raise TypeError(f"ignore names {sorted(unknown)}, which are not parameters of {describe(function)}")
         plain = all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
         self.plain = plain and not ignore and keyed is None
         self.ignore = ignore

@@ -32,8 +32,8 @@ class MemoBatch(BatchFunction):
 
             if needs_gradients(self._function, rows):
                 raise CodeError(
-                    f"{describe(self._function)}: what it makes would have gradients, which are not cached; "
-                    "call it under torch.no_grad(), or have it need none (.requires_grad_(False))"
+                    f"{describe(self._function)}: its result would require gradients, which are not cached; "
+                    "call it under torch.no_grad()"
                 )
         state = self._state()
         own = self._item_digests(state, rows, count, keys)
@@ -115,7 +115,7 @@ def memo_batch(
     """
     named = [items] if isinstance(items, (str, int)) else _arguments.several("items", items, "parameters")
     if (most is not None and most < 1) or check < 0:
-        raise ValueError("most is at least 1, and check is not negative")
+        raise ValueError("most must be at least 1, and check must not be negative")
 
     def made(function: Callable[..., Any]) -> MemoBatch:
         return MemoBatch(

@@ -194,7 +194,7 @@ class BatchFunction(Wrapper):
                 f"{describe(self._function)} needs the keys of its items; pass them as {self._key_parameter}=..."
             ) from None
         if isinstance(keys, (str, bytes)):
-            raise TypeError(f"{self._key_parameter} has a key for each item, and is no text")
+            raise TypeError(f"{self._key_parameter} must be a list of keys, one for each item, not a string")
         if is_tensor(keys):
             keys = keys.cpu().numpy()
         return [k.tobytes() for k in keys] if is_array(keys) and keys.ndim == 2 else list(keys)

@@ -35,7 +35,7 @@ def as_files(value: Any, name: str, hint: Any = None) -> Any:
         return type(value)(as_files(one, name, inner[0] if inner else None) for one in value)
     if type(value) is dict:
         return {key: as_files(one, name, inner[-1] if inner else None) for key, one in value.items()}
-    raise ArgumentError(f"{name} is {describe(value)}, and its annotation says larder.File; pass one, or a path")
+    raise ArgumentError(f"{name} is {describe(value)}, but its annotation is larder.File; pass a path or a File")
 
 
 def paths_in(value: Any, kind: type[os.PathLike[str]] = File) -> Iterator[str]:

@@ -44,7 +44,7 @@ class KeyedFunction(Wrapper, Generic[P, R]):
         cache: str | os.PathLike[str] | None,
     ) -> None:
         if codec not in (None, "pickle"):
-            raise TypeError(f'codec is "pickle" or nothing, not {codec!r}')
+            raise TypeError(f'codec must be "pickle" or None, not {codec!r}')
         if isinstance(function, classmethod):
             raise TypeError("memo of a class method: write @classmethod above @larder.memo")
         self._static = isinstance(function, staticmethod)
@@ -74,7 +74,7 @@ class KeyedFunction(Wrapper, Generic[P, R]):
         self._seal()
         if self._pickle:
             warn_of(
-                f"results of {describe(function)} are cached with pickle: whoever can write to the cache folder "
+                f"results of {describe(function)} are cached with pickle: a user who can write to the cache directory "
                 "can run code in this program",
                 function,
             )

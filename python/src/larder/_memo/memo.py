@@ -119,7 +119,7 @@ class Method(Bound):
 
 def never(which: list[int]) -> list[Computed]:
     """Compute nothing, because only cached results are requested."""
-    raise AssertionError("nothing is to be computed")
+    raise AssertionError("no result must be computed")
 
 
 @overload

@@ -74,8 +74,8 @@ def split(value: Any, count: int) -> list[Any]:
     if is_tensor(value) or is_array(value):
         if value.ndim == 0 or len(value) != count:
             raise ResultError(
-                f"of {count} items the function made an array of the shape {tuple(value.shape)}: "
-                "its first dimension is to be that of the items"
+                f"the function received {count} items and returned an array of shape {tuple(value.shape)}; "
+                "the first dimension must be {count}"
             )
         if is_tensor(value) and value.requires_grad:
             raise ResultError("the result has gradients, which are not cached; call the function under torch.no_grad()")
@@ -84,7 +84,7 @@ def split(value: Any, count: int) -> list[Any]:
         return [("none", None)] * count
     if type(value) is list:
         if len(value) != count:
-            raise ResultError(f"of {count} items the function made a list of {len(value)}")
+            raise ResultError(f"the function received {count} items and returned a list of {len(value)}")
         return [("list", one) for one in value]
     if type(value) is dict:
         columns = {name: split(held, count) for name, held in value.items()}

@@ -73,5 +73,5 @@ def why(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     """
     ask = getattr(function, "why", None)
     if ask is None:
-        raise TypeError(f"{describe(function)} is no function whose results are cached: decorate it with larder.memo")
+        raise TypeError(f"{describe(function)} is not a cached function; decorate it with larder.memo")
     return ask(*args, **kwargs)

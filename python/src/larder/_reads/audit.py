@@ -110,7 +110,7 @@ class Watch:
         for watch in (self, *self._above) if drawn else ():
             if not watch._draws:
                 watch.drawn = watch.drawn or drawn
-                watch._by = "it, or what ran beside it," if rng.accompanied() else "it"
+                watch._by = "it, or code that ran concurrently," if rng.accompanied() else "it"
 
     def so_far(self) -> str:
         """Return the same as `reason` for the time so far, while it is entered."""
@@ -128,7 +128,10 @@ class Watch:
         if self.written:
             return f"it wrote {self.written}, and a hit would not write it again; return the content instead"
         if self.program:
-            return f"it ran {self.program}, and nobody sees what that reads; run it outside, and pass what it gave"
+            return (
+                f"it started {self.program}, whose inputs Larder cannot observe; "
+                "run it before the call and pass its output"
+            )
         for module, name in self.unpickled:
             if (module, name) in _MAKERS:
                 return (

@@ -87,7 +87,7 @@ def _plain(text: str) -> Any:
     if made.kind not in _PLAIN or made.hasobject or made.names is not None or made.isbuiltin == 2:
         raise TypeError(f"dtype {text!r}")
     if made.kind in "SU" and not made.itemsize:
-        raise TypeError(f"dtype {text!r}, of which NumPy makes another one")
+        raise TypeError(f"dtype {text!r}, which NumPy reads as another dtype")
     if len(_known) < 1000:  # strings of damaged results must not fill memory
         _known[text] = made
     return made
@@ -176,7 +176,7 @@ def _check_texts(array: Any, dtype: Any) -> None:
     if dtype.kind == "U" and array.size:
         characters = np.ascontiguousarray(array).reshape(-1).view(dtype.byteorder + "u4")
         if characters.max() > sys.maxunicode:
-            raise ValueError("a text that is none")
+            raise ValueError("invalid text")
 
 
 def _empty(shape: tuple[int, ...], dtype: Any, fortran: bool) -> Any:

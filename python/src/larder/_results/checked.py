@@ -35,7 +35,9 @@ def _check(value: object) -> None:
     except (ResultError, Refused):
         same = False
     if not same:
-        raise Refused(f"this {type(value).__name__} cannot be cached, as it comes back as another one; {_PLAINER}")
+        raise Refused(
+            f"this {type(value).__name__} cannot be cached, as it would be restored with a different value; {_PLAINER}"
+        )
 
 
 _PLAINER = "return one of plain columns, or its arrays"

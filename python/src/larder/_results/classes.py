@@ -51,7 +51,7 @@ def refused(cls: type) -> Refused:
     """Return the exception that values of a type cannot be stored."""
     remedies = (kinds.CURES[base] for base in cls.__mro__ if base in kinds.CURES)
     remedy = next(remedies, "return a dataclass of what is in it")
-    return Refused(f'a value of type {called(cls)} cannot be cached; {remedy}, or say codec="pickle"')
+    return Refused(f'a value of type {called(cls)} cannot be cached; {remedy}, or pass codec="pickle"')
 
 
 def called(cls: type) -> str:
@@ -103,8 +103,8 @@ def name_of(cls: type) -> tuple[str, str]:
         found = None
     if found is not cls:
         raise Refused(
-            f"a value of type {called(cls)} cannot be cached, as this name is not that of its class (any more); "
-            "give the class a name of its own in its module"
+            f"a value of type {called(cls)} cannot be cached, as the name does not refer to its class; "
+            "give the class a unique name in its module"
         )
     return module, name
 
@@ -157,7 +157,7 @@ def find(module: str, name: str) -> object:
     try:
         return _look_up(sys.modules[module], name)
     except Exception as error:
-        raise ResultError(f"class {module}.{name} of the result is not there any more ({error})") from error
+        raise ResultError(f"class {module}.{name} of the result no longer exists ({error})") from error
 
 
 def changed(cls: object, how: str) -> ResultError:

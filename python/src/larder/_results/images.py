@@ -15,7 +15,7 @@ _BYTES |= {"I;16": 2, "I;16L": 2, "I;16B": 2, "I;16N": 2}
 
 def _parts(image: Any) -> tuple[Any, ...]:
     if image.mode not in (*_BYTES, "1"):
-        raise Refused(f"an image of mode {image.mode} cannot be cached; return it converted to another one")
+        raise Refused(f"an image of mode {image.mode} cannot be cached; convert it to another mode")
     data = image.tobytes()
     palette = None
     if image.mode in ("P", "PA"):

@@ -139,7 +139,7 @@ _EMPTY = memoryview(b"")
 def _unknown(magic: bytes) -> str:
     if magic[:7] == MAGIC[:7]:
         return f"the result is of version {magic[7]}, and this is version {MAGIC[7]}; compute it again"
-    return "this is no result, or one of codec pickle"
+    return "not a result, or a result of codec pickle"
 
 
 def _int(reader: Reader) -> int:
@@ -309,7 +309,7 @@ def _enum(reader: Reader) -> Enum:
     cls: Any = _read_class(reader).cls
     name, value = reader.read(), reader.read()
     if not (isinstance(cls, type) and issubclass(cls, Enum)):
-        raise classes.changed(cls, "is no enumeration any more")
+        raise classes.changed(cls, "is no longer an enumeration")
     member = cls(value) if name is None else cls._member_map_.get(name)
     if member is None or not _same(member._value_, value):
         raise classes.changed(cls, f"has another {name or value}")

@@ -75,7 +75,7 @@ def decode_rows(rows: Sequence[Encoded]) -> Any:
     array is read-only; a tensor is writable.
     """
     if not rows:
-        raise ResultError("there are no rows, so nobody knows of what dtype and shape they would be")
+        raise ResultError("cannot restore rows: there are none, so dtype and shape are unknown")
     first = decode(rows[0])
     library = _library(first)
     if library is None:
@@ -95,7 +95,7 @@ def _array(first: Any, joined: bytearray, n: int) -> Any:
 
     shape = first.shape
     if first.dtype.hasobject:
-        raise ResultError("row 0 is an array of objects, of which no array is made again")
+        raise ResultError("row 0 has dtype object, which cannot be restored as one array")
     if first.flags.fnc:
         array = np.ndarray((n, *shape[::-1]), first.dtype, joined or None)
         array = array.transpose(0, *range(len(shape), 0, -1))

@@ -415,7 +415,7 @@ def _dataclass(writer: Writer, value: object) -> None:
     for name, slot in plan.slots.items():
         if name not in plan.fields and classes.slot_of(slot, value) is not classes.MISSING:
             raise Refused(
-                f"it has the attribute {name!r}, which is no field of {classes.called(cls)}; declare it as one"
+                f"it has the attribute {name!r}, which is not a field of {classes.called(cls)}; declare the field"
             )
     writer.held.append(rest)
     _write_rest(writer, rest)

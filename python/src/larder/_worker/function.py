@@ -209,8 +209,8 @@ class Function:
         for identity in self._checked:
             if not identity.check():
                 raise CodeError(
-                    f"{identity.name} changed a variable that it reaches, so that what it makes of a sample depends on "
-                    "the samples before; keep such things in what setup returns, or give it a version"
+                    f"{identity.name} changed a variable that it uses, so its result for a sample depends on "
+                    "earlier samples; store such values in what setup returns, or set a version"
                 )
 
     def _refuse(self) -> None:

@@ -86,7 +86,7 @@ class Generator(Function):
         parts = self._parts(self._split(made, "yield"))
         size = sum(map(len, parts[1::3]))
         if size > most:
-            raise ValueError(f"what it yielded has {size} bytes, and may have {most} (max-bytes)")
+            raise ValueError(f"the yielded value has {size} bytes, but max-bytes is {most}")
         return parts
 
     def _begun(self) -> Iterator[Any]:

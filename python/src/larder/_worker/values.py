@@ -168,7 +168,7 @@ def _encoded(text: str, item: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError as error:
         at = repr(text[max(0, error.start - 10) : error.end + 10])
-        raise ValueError(f"item {item} has half of a character, in {at}, which no text in UTF-8 can have") from None
+        raise ValueError(f"item {item} has a lone surrogate, in {at}, which is not valid in UTF-8") from None
 
 
 def _part(form: int, data: bytes) -> list[bytes | memoryview]:
@@ -211,7 +211,7 @@ def _number(made: Any, where: str) -> Any:
     """Return a NumPy scalar as a Python value; refuse times, and numbers that Python cannot represent."""
     if made.dtype.kind not in "biufSU" or (made.dtype.kind == "f" and made.dtype.itemsize > 8):
         raise TypeError(
-            f"{where} is a {made.dtype} of NumPy, which no item can be: return a number, a text, or an array"
+            f"{where} is a {made.dtype} of NumPy, which cannot be an item; return a number, a string, or an array"
         )
     return made.item()
 
@@ -253,12 +253,12 @@ def _plain(made: Any, where: str, depth: int) -> Any:
     if made is None or isinstance(made, (bool, str)):
         return made
     if depth > _DEEPEST:
-        raise TypeError(f"{where} is nested too deeply, or has itself in it")
+        raise TypeError(f"{where} is nested too deeply, or contains itself")
     if isinstance(made, int):
         return int(made)
     if isinstance(made, float):
         if not math.isfinite(made):
-            raise ValueError(f"{where} is {made}, which no document can have; return an array, or None")
+            raise ValueError(f"{where} is {made}, which is not allowed in a document; return an array, or None")
         return float(made)
     if isinstance(made, (list, tuple)):
         return [_plain(one, f"{where}[{i}]", depth + 1) for i, one in enumerate(made)]
@@ -270,6 +270,6 @@ def _plain(made: Any, where: str, depth: int) -> Any:
     if type(made).__module__ == "numpy" and getattr(made, "ndim", 1) == 0 and hasattr(made, "dtype"):
         return _plain(_number(made, where), where, depth + 1)
     raise TypeError(
-        f"{where} is of the type {type(made).__module__}.{type(made).__qualname__}, which no item can be: "
-        "return an array, an image, a text, bytes, or a document of lists, dicts, numbers and texts"
+        f"{where} is of the type {type(made).__module__}.{type(made).__qualname__}, which cannot be an item; "
+        "return an array, an image, a string, bytes, or a document of lists, dicts, numbers and strings"
     )

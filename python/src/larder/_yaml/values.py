@@ -106,9 +106,7 @@ def merged(values: Mapping[str, Value], who: str, more: Var) -> dict[str, Value]
     together = dict(values)
     for name, value in more.values.items():
         if name in together and repr(together[name]) != repr(value):
-            raise ValueError(
-                f"{who}: variable {name} has two values, {together[name]!r} and {value!r}; name one otherwise"
-            )
+            raise ValueError(f"{who}: variable {name} has two values, {together[name]!r} and {value!r}; rename one")
         together[name] = value
     return together
 
@@ -120,7 +118,7 @@ def plain(value: object, who: str, depth: int = 0) -> Value:
     type that is not supported.
     """
     if depth > _DEEPEST:
-        raise ValueError(f"{who} is nested too deeply, or has itself in it")
+        raise ValueError(f"{who} is nested too deeply, or contains itself")
     if value is None or isinstance(value, (bool, Var)):
         return value
     if isinstance(value, str):
@@ -143,7 +141,7 @@ def _text(value: str, who: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"{who}: {value!r} has half of a character, and so is no text") from None
+        raise ValueError(f"{who}: {value!r} has a lone surrogate, which is not valid in UTF-8") from None
     return value
 
 
@@ -155,11 +153,11 @@ def _number(value: numbers.Real, who: str) -> int | float:
         return whole
     number = float(value)
     if not math.isfinite(number):
-        raise ValueError(f"{who} is {number}, which is no number that a flow can have")
+        raise ValueError(f"{who}: {number} is not allowed in a flow")
     return number
 
 
 def _key(key: object, who: str) -> str:
     if not isinstance(key, str):
-        raise TypeError(f"{who} has the key {key!r}: keys of mappings must be texts")
+        raise TypeError(f"{who} has the key {key!r}: keys of mappings must be strings")
     return _text(str.__str__(key), who)

@@ -91,22 +91,22 @@ DirCache_v2 = DirCache
 """Another name of `DirCache`."""
 
 _REFUSED = {
-    "encache": "say cached=False to keep nothing",
-    "decache": "say cached=False to keep nothing",
-    "onuse": "say onplace=True, which returns values in place of lazy objects, or use larder.memo",
+    "encache": "pass cached=False to cache nothing",
+    "decache": "pass cached=False to cache nothing",
+    "onuse": "pass onplace=True, which returns values in place of lazy objects, or use larder.memo",
     "onstr": "str() evaluates, and repr() does not",
     "onrepr": "str() evaluates, and repr() does not",
     "function_dump": "functions are identified by all code that they reach",
     "function_file": "functions are identified by all code that they reach",
-    "hint": 'say version="..."',
+    "hint": 'pass version="..."',
     "pedantic": "what has no key is always refused",
     "diag_values": "diag=True prints names and keys",
     "print_invokes": "diag=True prints names and keys",
-    "updatehash_profiling": "nothing takes its place",
-    "status_notify": "nothing takes its place; diag=True prints each node",
-    "transparent": "nothing takes its place; keep=False keeps no results of a function",
-    "prevent_unwrap_in_child": "nothing takes its place; pass what is to stay lazy as a function",
-    "cls": "nothing takes its place",
+    "updatehash_profiling": "it has no replacement",
+    "status_notify": "it has no replacement; diag=True prints each node",
+    "transparent": "it has no replacement; keep=False keeps no results of a function",
+    "prevent_unwrap_in_child": "it has no replacement; pass what is to stay lazy as a function",
+    "cls": "it has no replacement",
 }
 
 
@@ -139,7 +139,7 @@ class Lazy:
     ) -> None:
         _refuse("Lazy", others)
         if cache is not None and not isinstance(cache, (str, os.PathLike)):
-            raise TypeError(f"cache is a folder, not {type(cache).__name__}; None is the usual one")
+            raise TypeError(f"cache must be a path or None, not {type(cache).__name__}")
         self.cache = None if cache is None else os.path.abspath(os.fspath(cache))
         self.cached = cached
         self.diag = diag

@@ -286,7 +286,7 @@ def encode_handle(e: Encoder, value: Handle) -> None:
     if not isinstance(e, Template):
         raise Unkeyed(
             "a lazy object",
-            "pass its value, larder.lazy.unlazy(...), or pass it to a lazy function by itself or in a list",
+            "pass its value, larder.lazy.unlazy(...), or pass it to a lazy function directly or in a list",
         )
     if not e.known(value):
         e.out.append(b"L")

@@ -66,7 +66,7 @@ class LazyObject(Handle, Generic[T_co]):
 
     def __bool__(self) -> bool:
         if not self._larder.lazy.onbool:
-            raise TypeError("the truth of a lazy object is asked for, and onbool=False says not to; call unlazy")
+            raise TypeError("a lazy object has no truth value with onbool=False; call unlazy")
         return bool(unlazy(self))
 
     def __int__(self) -> int:
@@ -124,7 +124,7 @@ class LazyObject(Handle, Generic[T_co]):
         raise TypeError("a lazy object cannot be pickled; pickle its value: larder.lazy.unlazy(...)")
 
     def __array__(self, *args: object, **kwargs: object) -> NoReturn:
-        raise TypeError("a lazy object is no array; evaluate it with larder.lazy.unlazy")
+        raise TypeError("a lazy object is not an array; evaluate it with larder.lazy.unlazy")
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise TypeError(f"a lazy object cannot be changed: make a lazy function that sets {name}")

@@ -75,4 +75,4 @@ def keep(client: Client, records: dict[bytes, Record]) -> None:
 
 
 def _never(which: list[int]) -> list[Computed]:
-    raise AssertionError("nothing is to be computed")
+    raise AssertionError("no result must be computed")

@@ -39,7 +39,7 @@ def sealed(key: bytes, payload: bytes, secret: bytes | None) -> bytes:
 def opened(key: bytes, cached: bytes, secret: bytes | None) -> bytes:
     """Return the payload stored under a key, or raise Foreign."""
     if len(cached) < _HEAD or not cached.startswith(_MARK):
-        raise Foreign("it is no compiled function")
+        raise Foreign("not a compiled function")
     digest, signature = cached[len(_MARK) : _HEAD - 32], cached[_HEAD - 32 : _HEAD]
     payload = cached[_HEAD:]
     if not hmac.compare_digest(digest, _digest(key, payload)):
@@ -51,7 +51,7 @@ def opened(key: bytes, cached: bytes, secret: bytes | None) -> bytes:
 
 def _unsigned(signature: bytes, secret: bytes | None) -> str:
     if secret is None:
-        return "its signature does not hold without the key of who made it"
+        return "its signature cannot be checked without the key of its author"
     return "it is not signed" if signature == _NONE else "it is signed with another key"
 
 

@@ -298,7 +298,7 @@ class LarderCache(_Cache):  # type: ignore[misc]
             if isinstance(found, Claim):
                 return None, Pending(self, known, found, reason)
             if found.encoded is None:
-                return None, Pending(self, known, None, found.text or "nobody has it")
+                return None, Pending(self, known, None, found.text or "no process has the result")
             try:
                 with _uncollected():
                     loaded = self._loaded(known, bytes(found.encoded), context, sig, begun)
@@ -368,21 +368,19 @@ class LarderCache(_Cache):  # type: ignore[misc]
     def _saved(self, sig: Any, data: Any, pending: Pending, took: float) -> str:
         """Cache it, or return the reason why not; `took` is its compilation time in seconds."""
         if pending.known is None or pending.claim is None:
-            return pending.reason or "nobody asked for it"
+            return pending.reason or "no result was requested"
         if self._keeper.late:
             return "functions were compiled before larder.numba was installed; install it first"
         if _values.confused:
-            return f"{next(iter(_values.confused))}: have its key, or its name, say all of it"
+            return f"{next(iter(_values.confused))}; include every difference in its key or name"
         key = pending.known.key
         within, loops = self._keeper.history.within(pending.known.walk)
         classes, dumped = _payload.dumped(data, pending.known.walk, within, loops)
         if path := self._keeper.history.contradicted(pending.known.walk):
-            return (
-                f"{path}: it is compiled in another way where what called it first was compiled, which was loaded here"
-            )
+            return f"{path}: a cached caller was compiled with a different version of this function"
         payload = int(took * 1e6).to_bytes(_SECONDS, "little") + dumped
         if self._keeper.known(self._of, sig, pending.known).key != key:
-            return "what it is made from changed while it was compiled"
+            return "its sources changed while it was compiled"
         cached = _artifact.sealed(key, payload, self._keeper.secret)
         claim, pending.claim = pending.claim, None
         reason = self._deliver(claim, Computed(cached, about=lambda: _about(sig)))

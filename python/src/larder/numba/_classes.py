@@ -75,7 +75,7 @@ def numbers_of(data: bytes, walk: Walk, name: str) -> dict[str, int]:
         number = places.get(id(_classes[token]))
         if number is None:
             shown = f"{home(_classes[token].__module__)}.{_classes[token].__qualname__}"
-            raise Refused(name, f"the class {shown} is in its code, and nothing that it reaches names it")
+            raise Refused(name, f"the class {shown} is in its code, but no name that it uses refers to the class")
         numbers[token] = number
     return numbers
 

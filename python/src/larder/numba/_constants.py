@@ -59,7 +59,7 @@ def add_other(walk: Walker, node: Node, value: Any, path: str, runs: bool) -> No
     elif runs and (setting := _kinds.setting(value)):
         raise Refused(path, f"{setting} while numba compiles")
     elif _kinds.pointer(value):
-        raise Refused(path, f"{_kinds.pointer(value)}, whose address is another one in each process")
+        raise Refused(path, f"{_kinds.pointer(value)}, whose address differs in each process")
     elif distribution.of_module(cls.__module__) is None:
         walk.refer(node, value, path, runs)
     else:
@@ -70,7 +70,7 @@ def _add_attributes_read(walk: Walker, names: tuple[str, ...], path: str) -> Non
     """Refuse the attributes that a function of `operator` reads, as for code that reads them itwalk."""
     for name in names:
         if name in members.INSIDES:
-            raise Refused(path, f"{name} leads to code and variables that nobody can follow")
+            raise Refused(path, f"{name} leads to code and variables that Larder cannot follow")
         _running.refuse_method(name, path)
     _running.refuse_mentioned(frozenset(names), path)
     walk.compile_time_names.update(names)

@@ -113,7 +113,7 @@ def _runs(walk: Walker, node: Node, facts: Facts) -> None:
     if facts.writes is not None:
         raise Refused(node.path, f"it sets {facts.writes} while numba compiles")
     for name in sorted(facts.insides):
-        raise Refused(node.path, f"{name} leads to code and variables that nobody can follow")
+        raise Refused(node.path, f"{name} leads to code and variables that Larder cannot follow")
     for name in sorted(facts.methods):
         _running.refuse_method(name, node.path)
     _running.refuse_mentioned(facts.names, node.path)

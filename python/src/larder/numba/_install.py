@@ -218,8 +218,8 @@ def _disabling(usual: Any) -> Any:
         assert _keeper is not None
         if val and (missing := _keeper.history.missing(self)):
             raise NumbaError(
-                f"{named(self)} cannot be kept from being compiled: it was compiled for ({'), ('.join(missing)}) where "
-                "what calls it was compiled, which was loaded here; call it for these types first"
+                f"{named(self)}: disable_compile() is not possible yet: a cached caller needs it for "
+                f"({'), ('.join(missing)}); call it with these types first"
             )
         usual(self, val)
 

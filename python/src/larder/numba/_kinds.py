@@ -101,7 +101,7 @@ def _kind_of(cls: type) -> str | None:
     if issubclass(cls, CFunc):
         return "callback"
     if issubclass(cls, WithContext):
-        return "object mode, which runs code that nobody can follow"
+        return "object mode, which runs code that Larder cannot follow"
     if issubclass(cls, StencilFunc):
         return "stencil"
     return None

@@ -127,7 +127,7 @@ def add_again(added: Added, walk: Walk) -> None:
         if isinstance(error, NumbaNotImplementedError) and _has(node.value, signature):
             return  # for types unknown to NumPy, such as optional ones, compiled code calls a compiled kernel
         why = f"{type(error).__name__}: {error}".partition("\n")[0]
-        raise Unfit(f"{node.path}: its loop for {signature} cannot be made again: {why}") from error
+        raise Unfit(f"{node.path}: its loop for {signature} cannot be compiled again: {why}") from error
 
 
 def keep(kernel: Any) -> None:

@@ -163,6 +163,6 @@ def check(version: str) -> None:
     other = [name for name in RELIED_ON if not _is_known(name)]
     if other:
         raise NumbaError(
-            f"numba {version} is not known to this version of larder, so its compiled functions are not cached and "
-            f"its own cache stays in force; of what is relied on, these differ: {', '.join(other)}"
+            f"numba {version} is unknown to this version of larder, so its compiled functions are not cached and "
+            f"numba's own cache is used; these parts of numba differ: {', '.join(other)}"
         )

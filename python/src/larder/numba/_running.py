@@ -87,7 +87,7 @@ def refuse_module(name: str, owner: Any, path: str) -> None:
 def refuse_method(name: str, path: str) -> None:
     """Refuse a method of an object without a name, by its own name."""
     if name in _COMPILED:
-        raise Refused(path, f".{name} says what a function was compiled for in this process so far")
+        raise Refused(path, f".{name} returns the types that a function was compiled for in this process")
     why = members.METHODS.get(name)
     if why is not None:
         raise Refused(path, f".{name} may reach {why.what} while numba compiles")

@@ -89,7 +89,9 @@ def _compare(one: Any, other: Any) -> None:
         if name == "_code" or value is None or held is None or not (fixed(value) and fixed(held)):
             continue  # a number of the process, or state that is filled in or set later
         if value != held or exact(value) != exact(held):
-            confused[f"the type {one} of the program was taken for another that is equal, with another {name}"] = None
+            confused[
+                f"numba treated two different types as equal: both compare equal as {one} but differ in {name}"
+            ] = None
 
 
 def _holds_the_same(one: Any, other: Any) -> bool:

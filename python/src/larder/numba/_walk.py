@@ -249,7 +249,7 @@ class Walk(Walker):
     def _module(self, node: Node, value: pytypes.ModuleType, path: str, runs: bool) -> None:
         owner = distribution.of_module(value.__name__)
         if owner is None:
-            raise Refused(path, f"the module {value.__name__} is a value there, so nobody can tell what of it is used")
+            raise Refused(path, f"the module {value.__name__} is used as a value, so its used parts are unknown")
         if runs:
             _running.refuse_module(value.__name__, owner, path)
         node.out.append(f"module {shown(owner)} {value.__name__} ".encode())
@@ -305,7 +305,7 @@ class Walk(Walker):
         elif way in ("dispatcher", "vectorized", "kernel", "stencil", "intrinsic"):
             self.refer(node, value, path, runs)
         elif way == "callback":
-            raise Refused(path, "a callback of cfunc, whose address is another one in each process")
+            raise Refused(path, "a callback of cfunc, whose address differs in each process")
         else:
             raise Refused(path, way)
 

@@ -40,12 +40,12 @@ def explained(keeper: Any, function: Any) -> Why:
     if kind_of(function) == "vectorized":
         function = kernel_of(function)
     elif kind_of(function) not in UNITS:
-        raise TypeError(f"{function!r} is no function that numba compiles")
+        raise TypeError(f"{function!r} is not a function that numba compiles")
     walk = keeper.walked(function, ())
     refused = [str(one) for one in walk.refused]
     cache = cache_of(function)
     if cache is None or isinstance(cache, NullCache):
-        refused.append("it asks for no cache: say cache=True")
+        refused.append("it is not cached; pass cache=True")
     elif not isinstance(cache, LarderCache):
         refused.append("it was made before larder.numba was installed")
     try:

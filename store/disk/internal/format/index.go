@@ -128,7 +128,7 @@ func decodeIndex(b []byte, pack uint64, size, from int64) (entries []Entry, cove
 	case le.Uint64(b[32:]) != uint64(n) || len(b) != indexHeaderSize+n*EntrySize:
 		return nil, 0, fmt.Errorf("%w: wrong number of entries", ErrDamaged)
 	case covered < 0 || covered%align != 0 || covered > min(size, MaxPack):
-		return nil, 0, fmt.Errorf("%w: the pack is shorter than its index says", ErrDamaged)
+		return nil, 0, fmt.Errorf("%w: the pack is shorter than in its index", ErrDamaged)
 	}
 	b = b[indexHeaderSize:]
 	if from == 0 {

@@ -25,10 +25,10 @@ const (
 	CollectFile = "gc.lock"
 )
 
-const readme = `This folder is a Larder store. It keeps the results of computations, so that
+const readme = `This directory is a Larder store. It keeps the results of computations, so that
 they need not be computed again.
 
-It holds nothing that cannot be made anew: it may be deleted at any time, as a
+It holds nothing that cannot be computed again: it may be deleted at any time, as a
 whole. It may be copied or moved as a whole while no program uses it. Please
 change no file in it.
 

@@ -194,4 +194,4 @@ def functions_of(member: Any) -> list[types.FunctionType]:
 
 
 def _no_code(value: Any) -> bytes:
-    raise TypeError(f"code where there is none: {type(value)}")
+    raise TypeError(f"expected code, not {type(value)}")

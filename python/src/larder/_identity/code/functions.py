@@ -155,4 +155,4 @@ def description(function: types.FunctionType) -> bytes:
 
 
 def _no_code(value: Any) -> bytes:
-    raise TypeError(f"code where there is none: {type(value)}")
+    raise TypeError(f"expected code, not {type(value)}")

@@ -170,7 +170,7 @@ _lock = threading.Lock()
 
 def _of_version(function: Any, version: str) -> Identity:
     if not isinstance(version, str) or not version:
-        raise CodeError(f"the version of {describe(function)} is {version!r}: it must be a text that is not empty")
+        raise CodeError(f"the version of {describe(function)} is {version!r}: must be a non-empty string")
     made = Identity()
     made.name = operation(function)
     made.names = None
@@ -179,7 +179,7 @@ def _of_version(function: Any, version: str) -> Identity:
     made.names_files = BY_CONTENT
     made.live, made.dead, made.refused, made.reached = frozenset(), {}, {}, {}
     made.digest = sha256(FORMAT + of_version(function, version)).digest()
-    made.parts = [Part(made.name, "version", made.digest, f'version "{version}" of {made.name}, as its author says')]
+    made.parts = [Part(made.name, "version", made.digest, f'version "{version}" of {made.name}, set by its author')]
     made._hold, made._roots, made._settings, made._changing = _unchecked, [], [], False
     return made
 
@@ -203,7 +203,7 @@ def _followed(value: Any, walk: Walk) -> Identity:
     try:
         walk.run(value, made.name)
     except RecursionError:
-        raise CodeError(f"{made.name}: what it reaches is nested too deeply; give it a version") from None
+        raise CodeError(f"{made.name}: its dependencies are nested too deeply; set a version") from None
     made.names = None if walk.any_name else frozenset(walk.names.union(*walk.dead.values()))
     made.live, made.dead = frozenset(walk.names), walk.dead
     made.refused = walk.refused
@@ -218,7 +218,7 @@ def _followed(value: Any, walk: Walk) -> Identity:
     made._changing = len(made._settings) < len(walk.roots)
     made._state = made._state_now()
     if made._roots and made._state is None:
-        raise CodeError(f"{made.name}: values that it reaches changed while they were looked at; try again")
+        raise CodeError(f"{made.name}: values that it uses changed while they were read; try again")
     lines = [FORMAT]
     for node in walk.nodes:
         lines += [node.digest(), b"%x:" % len(node.edges), *(b"%x;" % to for to in node.edges)]
@@ -231,7 +231,7 @@ def _followed(value: Any, walk: Walk) -> Identity:
         if node.kind != "root"
     ]
     if not made._hold():
-        raise CodeError(f"{made.name}: what it reaches changed while it was looked at; try again")
+        raise CodeError(f"{made.name}: its dependencies changed while they were read; try again")
     return made
 
 

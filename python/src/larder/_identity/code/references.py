@@ -60,11 +60,11 @@ class Follow:
         """
         unknown = names.unknown()
         if unknown is not None:
-            raise CodeError(f"{self._where(None)}: the instruction {unknown} is not known; {CURES[3:]}")
+            raise CodeError(f"{self._where(None)}: unknown instruction {unknown}; {CURES[3:]}")
         for kind, name, line in names.writes():
             raise CodeError(
-                f"{self._where(line)}: the {kind} {name} is set, which outlives the call; "
-                f"return the value, or keep it in an object that is passed, {CURES}"
+                f"{self._where(line)}: assigns the {kind} {name}, which outlives the call; "
+                f"return the value, or store it in an object that is passed as an argument, {CURES}"
             )
         self.walk.names |= names.attributes
         matches = {op.name for op in names.ops if op.name.startswith("MATCH_")}
@@ -120,8 +120,8 @@ class Follow:
 
     def _refuse_insides(self, name: str) -> None:
         raise CodeError(
-            f"{self._where(None)}: {name} leads to code and variables that nobody can follow; "
-            f"name what is used of them, {CURES}"
+            f"{self._where(None)}: {name} leads to code and variables that Larder cannot follow; "
+            f"use them by name, {CURES}"
         )
 
     def _where(self, line: int | None) -> str:
@@ -250,7 +250,7 @@ class Follow:
                 with contextlib.suppress(ImportError):
                     importlib.import_module(f"{module.__name__}.{name}")
             except Exception as err:
-                raise CodeError(f"{self.node.path}: {module.__name__}.{name} cannot be had: {err}") from err
+                raise CodeError(f"{self.node.path}: {module.__name__}.{name} cannot be read: {err}") from err
         if name not in space:
             self.node.out.append(f"missing {module.__name__}.{name}".encode())
             self.walk.guards.missing(space, name)
@@ -260,8 +260,8 @@ class Follow:
                 self.walk.follow(self.node, maker, f"{self.node.path} -> {module.__name__}.__getattr__")
             elif name in _OF_MODULES:
                 raise CodeError(
-                    f"{self.node.path}: {module.__name__}.{name} may be anything of the module; "
-                    f"name what is used of it, {CURES}"
+                    f"{self.node.path}: {module.__name__}.{name} may be any name of the module; "
+                    f"use names of the module, {CURES}"
                 )
             return _MISSING
         self.walk.guards.name(space, name, space[name])
@@ -433,8 +433,8 @@ class Follow:
         if isinstance(value, types.ModuleType):
             owner = distribution.of_module(value.__name__)
             raise CodeError(
-                f"{path}: module {value.__name__} is used as a value, so nobody can tell what of it is used; "
-                f"name what is used after the module, as in {value.__name__}.name, {CURES}"
+                f"{path}: module {value.__name__} is used as a value, so its used parts are unknown; "
+                f"write {value.__name__}.name, {CURES}"
             )
         self.walk.follow(self.node, value, path, f"{space}{name}", not called)
 

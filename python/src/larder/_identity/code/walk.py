@@ -100,7 +100,7 @@ class Walk(Walker):
             node.out.append(repr(self.locals).encode())
         if self.opens and self.unseen:
             raise CodeError(
-                f"{path}: {self.unseen} may have files opened in other processes, where nobody sees which; "
+                f"{path}: {self.unseen} may open files in other processes, which Larder cannot observe; "
                 f"read them in the function itself, {CURES}"
             )
         if self.prints and (self.captures or self.any_name or not self.names.isdisjoint(("stdout", "stderr"))):
@@ -201,8 +201,8 @@ class Walk(Walker):
             self.add_edge(node, self.code(value, path, documented))
         elif isinstance(value, types.ModuleType):
             raise CodeError(
-                f"{path}: module {value.__name__} is used as a value, so nobody can tell what of it is used; "
-                f"name what is used after the module ({value.__name__}.name), {CURES}"
+                f"{path}: module {value.__name__} is used as a value, so its used parts are unknown; "
+                f"write {value.__name__}.name, {CURES}"
             )
         else:
             self.refer_to_value(node, value, path, text)
@@ -270,15 +270,16 @@ class Walk(Walker):
     def _refuse_shared(self, value: Any, path: str) -> None:
         holder = getattr(value, "__self__", None) if isinstance(value, _BOUND) else value
         if holder is random._inst or (type(holder).__name__ == "RandomState" and _is_global_random(holder)):
-            self._refuse(path, "", refusals.CHANCE)
+            module = "random" if holder is random._inst else "numpy.random"
+            name = f"the generator of {module}" if value is holder else f"{module}.{value.__name__}"
+            raise CodeError(f"{path}: {name} reaches {refusals.CHANCE.what}; {refusals.CHANCE.fix}, {CURES}")
         if type(holder).__qualname__ == "_Environ" and type(holder).__module__ == "os":
             self._refuse(path, "os.environ", refusals.ENVIRONMENT)
 
     def _refuse(self, path: str, name: str, why: refusals.Refusal) -> None:
         if self.allows(name):
             return
-        named = f"{name} reaches " if name else "reaches "
-        raise CodeError(f"{path}: {named}{why.what}; {why.fix}, {self.allowing(name, why)}{CURES}")
+        raise CodeError(f"{path}: {name} reaches {why.what}; {why.fix}, {self.allowing(name, why)}{CURES}")
 
     def allows(self, name: str) -> bool:
         """Report whether the caller allowed a name, as its value does not matter."""

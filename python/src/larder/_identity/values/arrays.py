@@ -91,7 +91,7 @@ def _array(e: Encoder, value: Any) -> None:
     e.out.append(_start(value.dtype, value.shape, _is_fortran(value)))
     if value.dtype.hasobject:
         if value.dtype != object:
-            raise Unkeyed(f"an array of {value.dtype}, which has objects in its fields", "pass each field by itself")
+            raise Unkeyed(f"an array of {value.dtype}, which has objects in its fields", "pass each field separately")
         items(e, value.ravel().tolist())
         return
     if not value.flags.c_contiguous:
@@ -170,7 +170,7 @@ def _vectorized(e: Encoder, value: Any) -> None:
 
 def _ufunc(e: Encoder, value: Any) -> None:
     if getattr(np, value.__name__, None) is not value and not made_of(value):
-        raise Unkeyed(f"the ufunc {value.__name__}, which is not one of NumPy's own", "call it by a function")
+        raise Unkeyed(f"the ufunc {value.__name__}, which is not one of NumPy's own", "wrap it in a function")
     e.out.append(b"U")
     e.out.append(e.code(value))
 

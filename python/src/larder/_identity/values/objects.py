@@ -49,7 +49,7 @@ CONTENT: dict[type, Callable[[Any], Any]] = {
     classmethod: lambda v: v.__func__,
 }
 
-_CURE = "pass what it is made of, or give its class a method __larder_key__ that returns that"
+_CURE = "pass the values it is created from, or give its class a method __larder_key__ that returns them"
 
 
 def find(cls: type) -> Writer:

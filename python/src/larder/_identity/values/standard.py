@@ -83,7 +83,7 @@ def _tokenizer(value: Any) -> tuple[Any, ...]:
     try:
         text = value.to_str()
     except Exception as err:  # a part of it belongs to the program
-        raise Unkeyed(f"a tokenizer that cannot be serialized ({err})", "pass its file, or say key=") from None
+        raise Unkeyed(f"a tokenizer that cannot be serialized ({err})", "pass its file, or pass key=") from None
     return (sys.modules["tokenizers"].__version__, text, getattr(value, "encode_special_tokens", None))
 
 

@@ -23,7 +23,10 @@ _LIBRARIES = {
     "numba": "jitted",
 }
 
-_CURE = "make it in the function, pass what it is made of, or give its class a method __larder_key__ that returns that"
+_CURE = (
+    "create it in the function, pass the values it is created from, "
+    "or give its class a method __larder_key__ that returns them"
+)
 
 # Live objects, by the module and name of their class or of a base, with a description.
 _ALIVE = {
@@ -99,7 +102,7 @@ _LACKING = (AttributeError, TypeError, ValueError, LookupError, RuntimeError, Im
 def _unread(cls: type, package: str, err: Exception) -> Unkeyed:
     version = getattr(sys.modules.get(package), "__version__", "of an unknown version")
     what = f"a {cls.__qualname__} of {package} {version} that cannot be read ({type(err).__name__}: {err})"
-    return Unkeyed(what, "pass what it is made of, or say key=")
+    return Unkeyed(what, "pass the values it is created from, or pass key=")
 
 
 def _own_key(e: Encoder, value: object) -> None:
