@@ -116,7 +116,7 @@ def test_what_may_draw_is_not_kept_where_another_thread_draws(
 ) -> None:
     cached = larder.memo(function)
     _draw_during(monkeypatch)
-    with pytest.warns(larder.NotCachedWarning, match="it, or what ran beside it, drew random numbers"):
+    with pytest.warns(larder.NotCachedWarning, match="it, or code that ran concurrently, drew random numbers"):
         while_others_draw(lambda: cached(argument))
     assert not cached.cached(argument)
 

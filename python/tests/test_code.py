@@ -203,10 +203,10 @@ REFUSALS = [
     ("import sys\nC = {'a': [sys.__stdin__]}\ndef f(x): return C", r'made\.f -> C\["a"\]\[0\]: an open file'),
     ("import time\ndef g():\n\n    return time.time()\ndef f(x): return g()",
      r"made\.f -> g \(module made, line 4\): time\.time reaches the clock; pass its result"),
-    ("def f(x):\n    with open('a') as h: return h.read()", "line 2.*annotated as larder.File"),
-    ("N = 0\ndef f(x):\n    global N\n    N = x", r"line 4\): the global N is set"),
+    ("def f(x):\n    with open('a') as h: return h.read()", "line 2.*annotated with larder.File"),
+    ("N = 0\ndef f(x):\n    global N\n    N = x", r"line 4\): assigns the global N"),
     ("def make():\n    n = 0\n    def f(x):\n        nonlocal n\n        n += 1\n    return f\nf = make()",
-     r"line 5\): the variable of the function around n is set"),
+     r"line 5\): assigns the variable of the function around n"),
     ("import json\ndef f(x):\n    m = json\n    return m.dumps(x)", r"json: module json is used as a value"),
     ("import json\ndef f(x): json.k = 1", r"line 2\): an attribute of json is set"),
     ("import numpy as np\ndef f(x): return np.random.rand()", "numpy.random.rand reaches random numbers"),
@@ -214,7 +214,7 @@ REFUSALS = [
     ("import os\ndef f(x): return os.getenv('A')", "os.getenv reaches the environment"),
     ("def f(x): return x.read_text()", r"\.read_text may reach files"),
     ("class A:\n    def m(self): return self.n()\n    def n(self): return input()\ndef f(x): return A().m()",
-     r"made\.f -> A\.n .*builtins\.input reaches what somebody types"),
+     r"made\.f -> A\.n .*builtins\.input reaches user input"),
     ("import time\nclass A:\n    def __len__(self): return time.time_ns()\ndef f(x): return len(A())", "A.__len__.*the clock"),
 ]  # fmt: skip
 

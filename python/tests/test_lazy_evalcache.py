@@ -470,6 +470,6 @@ def test_e18_an_interrupt_is_not_taken_for_damage(real: Path) -> None:
 
 
 def test_a_cache_of_another_kind_is_refused() -> None:
-    with pytest.raises(TypeError, match="a folder, not dict"):
+    with pytest.raises(TypeError, match="cache must be a path or None, not dict"):
         evalcache.Lazy(cache={})  # type: ignore[arg-type]
     assert os.fspath(DirCache("x")) == os.path.join("x", "larder")

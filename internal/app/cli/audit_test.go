@@ -149,7 +149,7 @@ nodes:
   more: {map: python, from: some, with: {function: "gen:one", items: [n], into: [o]}}
 `)
 	mustContain(t, "the audit", b.larder("audit", "flow.yaml").stdout,
-		"calls functions of Python, with the same rights:\n", "gen:rows, after gen:load\n", b.path("words.txt")+", "+b.path("gen.py"), "far.away:f, by own-python\n", "files: none beside the flow", "gen:one\n")
+		"calls functions of Python, with the same rights:\n", "gen:rows, after gen:load\n", b.path("words.txt")+", "+b.path("gen.py"), "far.away:f, by own-python\n", "files: none apart from the flow", "gen:one\n")
 	if _, err := os.Stat(b.path("started")); err == nil {
 		t.Error("the audit started Python")
 	}
