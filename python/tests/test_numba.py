@@ -222,7 +222,7 @@ def test_what_is_compiled_is_not_kept_where_a_type_was_taken_for_another(case: C
     found = case.run()
     assert found.results == [1, 1]  # numba has one object for both
     assert found.states() == ["compiled", "refused"]
-    said = "the type Unit of the program was taken for another that is equal, with another k"
+    said = "numba treated two different types as equal"
     assert [reason.partition(":")[0] for reason in found.reasons()] == [said]
     case.edit("m", "[one(), two()]", "[two()]")
     assert case.run().results == [2]
@@ -262,7 +262,7 @@ def test_a_callee_that_was_not_compiled_here_is_not_frozen_without_what_it_was_c
     assert case.run().results == [2.5, 0.5, 2, why]
     found, said, *more = case.run().results
     assert [found, *more] == [2.5, 0.5, 2, why]
-    assert said.startswith("m.inner cannot be kept from being compiled: it was compiled for (Float float64) where")
+    assert said.startswith("m.inner: disable_compile() is not possible yet: a cached caller needs it for (Float float64)")
 
 
 MANY = """

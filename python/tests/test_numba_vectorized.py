@@ -366,7 +366,7 @@ def test_a_function_whose_callees_cannot_get_their_loops_is_compiled(case: Case)
     case.write("w", FAILING.replace("int(FAILS)", "1"))
     again = case.script("w")
     assert again[0] == "[0 2 4] ['l->l']"
-    assert "its loop for (int64,) -> int64 cannot be made again: MemoryError: no room" in again[1]
+    assert "its loop for (int64,) -> int64 cannot be compiled again: MemoryError: no room" in again[1]
 
 
 REDUCED = """
