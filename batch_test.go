@@ -110,7 +110,7 @@ func TestABatchMakesWhatIsMissing(t *testing.T) {
 		}
 	}
 	if len(asked) != 1 || len(asked[0]) != 100 || !slices.IsSorted(asked[0]) {
-		t.Errorf("asked for %v", asked)
+		t.Errorf("requested %v", asked)
 	}
 	if s.many.Load() != 3 || s.one.Load() != 0 || s.puts.Load() != 1 {
 		t.Errorf("%d passes, %d single looks, %d writes; want 3, 0 and 1", s.many.Load(), s.one.Load(), s.puts.Load())
@@ -535,7 +535,7 @@ func TestOverlappingBatchesOfProcesses(t *testing.T) {
 		}
 	}
 	if len(times) < 390 {
-		t.Errorf("only %d of 400 keys were asked for", len(times))
+		t.Errorf("only %d of 400 keys were requested", len(times))
 	}
 	for n, k := range times {
 		if k != 1 {

@@ -86,7 +86,7 @@ func TestEarlyCutoffIsNoted(t *testing.T) {
 			Compute: func(context.Context) (string, error) { computed++; return "same!", nil },
 		}.Do(t.Context(), open(t, s))
 		if err != nil || r.Value != "same!" || computed != 1 || resolved != want {
-			t.Errorf("run %d: %q, %v after %d executions; inputs were asked for %d times, want %d", i, r.Value, err, computed, resolved, want)
+			t.Errorf("run %d: %q, %v after %d executions; inputs were requested %d times, want %d", i, r.Value, err, computed, resolved, want)
 		}
 	}
 }

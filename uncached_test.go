@@ -188,38 +188,38 @@ func TestNamesThatLedElsewhere(t *testing.T) {
 		"link": {"link",
 			func() error { return move("link", "aside", "other link", "link") },
 			func() error { return move("link", "other link", "aside", "link") }, false},
-		"link to the directory": {"folder link/in",
-			func() error { return move("folder link", "aside", "other folder link", "folder link") },
-			func() error { return move("folder link", "other folder link", "aside", "folder link") }, false},
-		"folder": {"folder/in",
-			func() error { return move("folder", "aside", "other", "folder") },
-			func() error { return move("folder", "other", "aside", "folder") }, false},
-		"folder behind a link": {"link",
-			func() error { return move("folder", "aside", "other", "folder") },
-			func() error { return move("folder", "other", "aside", "folder") }, false},
+		"link to the directory": {"directory link/in",
+			func() error { return move("directory link", "aside", "other directory link", "directory link") },
+			func() error { return move("directory link", "other directory link", "aside", "directory link") }, false},
+		"directory": {"directory/in",
+			func() error { return move("directory", "aside", "other", "directory") },
+			func() error { return move("directory", "other", "aside", "directory") }, false},
+		"directory behind a link": {"link",
+			func() error { return move("directory", "aside", "other", "directory") },
+			func() error { return move("directory", "other", "aside", "directory") }, false},
 		"missing": {"missing",
 			func() error { return move("other/in", "missing") },
 			func() error { return move("missing", "other/in") }, false},
-		"missing folder": {"missing folder/in",
-			func() error { return move("other", "missing folder") },
-			func() error { return move("missing folder", "other") }, false},
+		"missing directory": {"missing directory/in",
+			func() error { return move("other", "missing directory") },
+			func() error { return move("missing directory", "other") }, false},
 		"missing behind a link": {"dangling",
-			func() error { return move("other/in", "folder/missing") },
-			func() error { return move("folder/missing", "other/in") }, false},
-		"something beside it": {"folder link/in",
-			func() error { return os.WriteFile("folder/beside", nil, 0o600) },
-			func() error { return os.Remove("folder/beside") }, true},
-		"something beside its directory": {"folder/in",
+			func() error { return move("other/in", "directory/missing") },
+			func() error { return move("directory/missing", "other/in") }, false},
+		"something beside it": {"directory link/in",
+			func() error { return os.WriteFile("directory/beside", nil, 0o600) },
+			func() error { return os.Remove("directory/beside") }, true},
+		"something beside its directory": {"directory/in",
 			func() error { return os.WriteFile("beside", nil, 0o600) },
 			func() error { return os.Remove("beside") }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
-			if err := errors.Join(os.Mkdir("folder", 0o700), os.Mkdir("other", 0o700), os.Symlink("folder/in", "link"), os.Symlink("other/in", "other link"),
-				os.Symlink("folder", "folder link"), os.Symlink("other", "other folder link"), os.Symlink("folder/missing", "dangling")); err != nil {
+			if err := errors.Join(os.Mkdir("directory", 0o700), os.Mkdir("other", 0o700), os.Symlink("directory/in", "link"), os.Symlink("other/in", "other link"),
+				os.Symlink("directory", "directory link"), os.Symlink("other", "other directory link"), os.Symlink("directory/missing", "dangling")); err != nil {
 				t.Fatal(err)
 			}
-			write(t, "folder/in", "right")
+			write(t, "directory/in", "right")
 			write(t, "other/in", "other")
 			time.Sleep(20 * time.Millisecond) // the clock of the file system has ticks
 			l, log := logging(t, memory.New(memory.Options{}))

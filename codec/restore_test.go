@@ -40,8 +40,8 @@ func (h *hollow) UnmarshalBinary(b []byte) error  { h.shy = &shy{}; return h.shy
 func (s square) Area() float64                    { return s.Side * s.Side }
 func (d *disc) Area() float64                     { return *d.R * *d.R * math.Pi }
 func (a alien) Area() float64                     { return a.A }
-func (octets) MarshalText() ([]byte, error)       { return nil, errors.New("not asked for") }
-func (o *octets) UnmarshalText(text []byte) error { return errors.New("not asked for") }
+func (octets) MarshalText() ([]byte, error)       { return nil, errors.New("not requested") }
+func (o *octets) UnmarshalText(text []byte) error { return errors.New("not requested") }
 func (name) MarshalText() ([]byte, error)         { return []byte("always the same"), nil }
 func (n *name) UnmarshalText(text []byte) error   { *n = name(text); return nil }
 

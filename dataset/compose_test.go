@@ -66,7 +66,7 @@ func TestComposeIsOneExecution(t *testing.T) {
 		t.Fatalf("%q, %v", s.Keys(), err)
 	}
 	if f.Load() != 0 || len(s.Executions()) != 1 {
-		t.Errorf("%d executions before anything was asked for, of %d makings", f.Load(), len(s.Executions()))
+		t.Errorf("%d executions before anything was requested, of %d makings", f.Load(), len(s.Executions()))
 	}
 	want := []string{"g(f(a0))(f(a0))", "g(f(a1))(f(a1))", "g(f(a2))(f(a2))"}
 	for range 2 {

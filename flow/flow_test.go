@@ -347,7 +347,7 @@ func TestCheckpointOfAnOperatorCountsOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := node(t, r, "stats"); n.Computed != 26 || n.FromMemory+n.FromStore != 26 {
-		t.Errorf("%d computed, %d from memory and %d from the store of 52 asked for", n.Computed, n.FromMemory, n.FromStore)
+		t.Errorf("%d computed, %d from memory and %d from the store of 52 requested", n.Computed, n.FromMemory, n.FromStore)
 	}
 }
 

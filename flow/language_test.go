@@ -128,7 +128,7 @@ nodes:
 		t.Errorf("%d computed, want 26", n.Computed)
 	}
 	if _, err := os.Stat(filepath.Join(f.Dir, "other")); !os.IsNotExist(err) {
-		t.Error("a node that was not asked for was run")
+		t.Error("a node that was not requested was run")
 	}
 }
 

@@ -566,7 +566,7 @@ func TestEager(t *testing.T) {
 		t.Errorf("%d executions when the call was made", l.Metrics().Computed)
 	}
 	if get(t, l, v) != 9 || l.Metrics().Computed != 1 {
-		t.Error("computed again when asked for")
+		t.Error("computed again when requested")
 	}
 	if got := get(t, l, lazy.Map(f, lazy.Of([]int{1, 2}))); !slices.Equal(got, []int{1, 4}) {
 		t.Errorf("an eager function as a pattern: %v", got)

@@ -63,9 +63,9 @@ func begun(t *testing.T, batch int) (asked []int) {
 // computed before another one begins. Several smaller batches begin together.
 func TestFirstBatchIsMadeAlone(t *testing.T) {
 	if asked := begun(t, 4); len(asked) == 0 || slices.Max(asked) >= 4 {
-		t.Errorf("batches of 4: %v were asked for before the first was made", asked)
+		t.Errorf("batches of 4: %v were requested before the first was made", asked)
 	}
 	if asked := begun(t, 1); slices.Max(asked) == 0 {
-		t.Errorf("batches of 1: only %v were asked for", asked)
+		t.Errorf("batches of 1: only %v were requested", asked)
 	}
 }

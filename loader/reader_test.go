@@ -208,7 +208,7 @@ func TestEachSampleIsReadOnce(t *testing.T) {
 	}
 	for i := range asked {
 		if times := asked[i].Load(); times != 1 || seen[loader.Key{Index: i}] != 1 {
-			t.Errorf("sample %d is asked for %d times and handed out %d times", i, times, seen[loader.Key{Index: i}])
+			t.Errorf("sample %d is requested %d times and handed out %d times", i, times, seen[loader.Key{Index: i}])
 		}
 	}
 }

@@ -158,7 +158,7 @@ func TestExecBatches(t *testing.T) {
 			}
 			for _, samples := range b.runs() {
 				if len(samples) != 1 {
-					t.Fatalf("one sample was asked for, and made were %v", samples)
+					t.Fatalf("one sample was requested, and made were %v", samples)
 				}
 			}
 			got, failed := b.bytes(b.samples(n, e, keep), workers)

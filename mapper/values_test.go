@@ -44,7 +44,7 @@ func TestConvert(t *testing.T) {
 		t.Fatal(err)
 	}
 	if ext, b := bytesOf(out, "meta"); ext != "yml" || b != "a: y # words\n" {
-		t.Errorf("an item of the extension that is asked for became %q (%s)", b, ext)
+		t.Errorf("an item of the extension that is requested became %q (%s)", b, ext)
 	}
 	if ext, b := bytesOf(out, "all"); ext != "json" || b != `{"b":1}` {
 		t.Errorf("a document became %q (%s)", b, ext)

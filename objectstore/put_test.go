@@ -73,7 +73,7 @@ func TestCheckPut(t *testing.T) {
 		}
 	}
 	if n := s.Requests(); len(n) != 0 {
-		t.Errorf("%v was asked for", n)
+		t.Errorf("%v was requested", n)
 	}
 }
 

@@ -357,7 +357,7 @@ func TestSkippersPassOver(t *testing.T) {
 	}
 	returned = 0
 	if all, _ := rest(t, stream.From(skipping(100, &returned)), r.State()); len(all) != 30 || returned != 31 {
-		t.Errorf("%d elements are left, and the source was asked for %d", len(all), returned)
+		t.Errorf("%d elements are left, and the source was requested %d", len(all), returned)
 	}
 	shorter, err := stream.From(skipping(60, &returned)).Open(t.Context(), r.State())
 	if err != nil {

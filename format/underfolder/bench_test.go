@@ -98,7 +98,7 @@ func BenchmarkCopy(b *testing.B) {
 	for i := range n {
 		files[fmt.Sprintf("data/%02d_a.bin", i)] = string(make([]byte, size))
 	}
-	ds := open(b, folder(b, files))
+	ds := open(b, directory(b, files))
 	out := b.TempDir()
 	b.SetBytes(n * size)
 	b.ReportAllocs()

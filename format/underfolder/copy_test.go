@@ -44,7 +44,7 @@ func open(t testing.TB, dir string) component.Samples {
 // TestCopyPolicies checks the kind of files that each policy creates. Damaged images pass,
 // because no policy decodes.
 func TestCopyPolicies(t *testing.T) {
-	from := folder(t, map[string]string{"data/0_image.png": "not decoded", "data/0_odd.weird": "bytes", "s.yml": "# a comment\na: 1\n"})
+	from := directory(t, map[string]string{"data/0_image.png": "not decoded", "data/0_odd.weird": "bytes", "s.yml": "# a comment\na: 1\n"})
 	for _, c := range []struct {
 		copy         filecopy.Way
 		same, isLink bool
@@ -78,7 +78,7 @@ func TestCopyPolicies(t *testing.T) {
 // TestLinksBecomeCopies checks that existing links become copies on request. Otherwise
 // writes to the output would change the source.
 func TestLinksBecomeCopies(t *testing.T) {
-	from := folder(t, map[string]string{"data/0_a.txt": "x", "s.txt": "y"})
+	from := directory(t, map[string]string{"data/0_a.txt": "x", "s.txt": "y"})
 	for _, link := range []filecopy.Way{filecopy.HardLink, filecopy.SymbolicLink} {
 		for _, how := range []output.Overwrite{output.Replace, output.OverwriteFiles} {
 			path := filepath.Join(t.TempDir(), "out")
@@ -126,7 +126,7 @@ func TestLinkOnAnotherDevice(t *testing.T) {
 }
 
 func TestRewrite(t *testing.T) {
-	from := folder(t, map[string]string{"data/0_a.json": "{ \"b\": 1,\n \"a\": 2 }", "data/0_odd.weird": "bytes"})
+	from := directory(t, map[string]string{"data/0_a.json": "{ \"b\": 1,\n \"a\": 2 }", "data/0_odd.weird": "bytes"})
 	path := filepath.Join(t.TempDir(), "out")
 	sink := underfolder.Sink{Path: component.Path(path), Overwrite: output.Replace, Copy: filecopy.Rewrite}
 	writeCopy(t, sink, open(t, from))
@@ -136,7 +136,7 @@ func TestRewrite(t *testing.T) {
 	if stats, _ := writeCopy(t, sink, open(t, from)); stats.Computed.Load() != 0 {
 		t.Error("the same dataset was written again")
 	}
-	bad := folder(t, map[string]string{"data/0_a.webp": "RIFF"})
+	bad := directory(t, map[string]string{"data/0_a.webp": "RIFF"})
 	env := &component.Env{Node: "out", Stats: new(dataset.NodeStats), Log: slog.New(slog.DiscardHandler)}
 	var at *dataset.SampleError
 	if err := sink.Write(t.Context(), env, component.One(open(t, bad))); !errors.As(err, &at) {
@@ -147,7 +147,7 @@ func TestRewrite(t *testing.T) {
 // TestExtensions checks that an item keeps its extension, in lower case where readers
 // depend on it.
 func TestExtensions(t *testing.T) {
-	from := folder(t, map[string]string{"data/0_a.JPG": "x", "data/0_b.Weird": "y", "data/0_c.tar.gz": "z"})
+	from := directory(t, map[string]string{"data/0_a.JPG": "x", "data/0_b.Weird": "y", "data/0_c.tar.gz": "z"})
 	path := filepath.Join(t.TempDir(), "out")
 	img := dataset.NewItem("jpeg", image.NewGray(image.Rect(0, 0, 1, 1)))
 	s, err := open(t, from).At(t.Context(), 0)
@@ -225,7 +225,7 @@ func TestStoppedSinkGoesOn(t *testing.T) {
 // TestInPlaceGoesOn checks that existing files are not written again, and that incomplete
 // files of a killed writer are deleted.
 func TestInPlaceGoesOn(t *testing.T) {
-	path := folder(t, map[string]string{"data/0_a.txt": "x", "data/.larder-999999999-1": "hal"})
+	path := directory(t, map[string]string{"data/0_a.txt": "x", "data/.larder-999999999-1": "hal"})
 	ds := dataset.List(dataset.NewSample(text("a", "x", false)), dataset.NewSample(text("a", "y", false)))
 	stats, _ := writeCopy(t, underfolder.Sink{Path: component.Path(path), Overwrite: output.OverwriteFiles}, ds)
 	if stats.Computed.Load() != 1 || stats.FromStore.Load() != 1 {
@@ -240,7 +240,7 @@ func TestInPlaceGoesOn(t *testing.T) {
 // TestInPlaceKeepsTheLength checks that samples without own items are not lost in an
 // existing directory.
 func TestInPlaceKeepsTheLength(t *testing.T) {
-	path := folder(t, nil)
+	path := directory(t, nil)
 	shared := dataset.NewSample(text("s", "z", true))
 	writeCopy(t, underfolder.Sink{Path: component.Path(path), Overwrite: output.NewFiles}, dataset.List(shared, shared, shared))
 	if got := show(t, open(t, path)); len(got) != 3 {
@@ -251,7 +251,7 @@ func TestInPlaceKeepsTheLength(t *testing.T) {
 // TestInPlaceSharedItemCounts checks that existing files of samples do not hide a shared
 // item of the same key.
 func TestInPlaceSharedItemCounts(t *testing.T) {
-	path := folder(t, map[string]string{"data/0_s.txt": "old", "data/1_s.txt": "old", "data/2_s.txt": "old"})
+	path := directory(t, map[string]string{"data/0_s.txt": "old", "data/1_s.txt": "old", "data/2_s.txt": "old"})
 	shared := dataset.NewSample(text("s", "new", true))
 	writeCopy(t, underfolder.Sink{Path: component.Path(path), Overwrite: output.OverwriteFiles}, dataset.List(shared, shared))
 	if got := show(t, open(t, path)); !slices.Equal(got, []string{"s=new", "s=new", "s=old"}) {
@@ -262,7 +262,7 @@ func TestInPlaceSharedItemCounts(t *testing.T) {
 // TestFilesInTheTarget checks that files from which items are read are not overwritten,
 // also if no source reports them.
 func TestFilesInTheTarget(t *testing.T) {
-	path := folder(t, map[string]string{"data/0_a.txt": "x"})
+	path := directory(t, map[string]string{"data/0_a.txt": "x"})
 	ds := dataset.List(dataset.NewSample(dataset.Field{Key: "b", Item: dataset.File(filepath.Join(path, "data", "0_a.txt"), nil)}))
 	for _, how := range []output.Overwrite{output.Replace, output.OverwriteFiles} {
 		if _, err := write(t, path, how, component.One(ds)); err == nil || !strings.Contains(err.Error(), "refusing to write") {
@@ -294,8 +294,8 @@ func TestLinkToARelativePath(t *testing.T) {
 func TestReplacedWhileItIsRead(t *testing.T) {
 	for _, how := range []filecopy.Way{filecopy.Reflink, filecopy.HardLink, filecopy.SymbolicLink, filecopy.Rewrite} {
 		for _, name := range []string{"", "data"} { // the part that is replaced
-			from := folder(t, map[string]string{"data/0_x.txt": "old", "data/1_x.txt": "old", "s.txt": "old"})
-			next := folder(t, map[string]string{"data/0_x.txt": "new", "data/1_x.txt": "new", "s.txt": "new"})
+			from := directory(t, map[string]string{"data/0_x.txt": "old", "data/1_x.txt": "old", "s.txt": "old"})
+			next := directory(t, map[string]string{"data/0_x.txt": "new", "data/1_x.txt": "new", "s.txt": "new"})
 			ds := open(t, from)
 			replaced := dataset.Func(ds.Len(), func(ctx context.Context, i int) (dataset.Sample, error) {
 				if i == 1 {

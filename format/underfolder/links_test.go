@@ -42,7 +42,7 @@ func TestNothingIsWrittenThroughLinks(t *testing.T) {
 	} {
 		for _, how := range []output.Overwrite{output.Replace, output.OverwriteFiles, output.NewFiles} {
 			t.Run(fmt.Sprintf("%s, %s", name, how), func(t *testing.T) {
-				elsewhere := folder(t, other)
+				elsewhere := directory(t, other)
 				path := filepath.Join(t.TempDir(), "out")
 				if err := lay(path, elsewhere); err != nil {
 					t.Fatal(err)
@@ -82,7 +82,7 @@ func TestSwapLooksOnceMore(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := folder(t, map[string]string{"data/0_a.txt": "old"})
+			path := directory(t, map[string]string{"data/0_a.txt": "old"})
 			var before map[string]string
 			ds := dataset.Func(1, func(context.Context, int) (dataset.Sample, error) {
 				err := during(path)
@@ -155,8 +155,8 @@ func fileInfo(t *testing.T, path string) os.FileInfo {
 // TestItemsBehindLinksInTheTarget checks items read through a link in the target, which
 // replacing would delete.
 func TestItemsBehindLinksInTheTarget(t *testing.T) {
-	elsewhere := folder(t, map[string]string{"data/0_a.txt": "x"})
-	path := folder(t, map[string]string{"data/0_a.txt": "y"})
+	elsewhere := directory(t, map[string]string{"data/0_a.txt": "x"})
+	path := directory(t, map[string]string{"data/0_a.txt": "y"})
 	outside := filepath.Join(t.TempDir(), "a.txt")
 	if err := errors.Join(os.Symlink(elsewhere+"/data/0_a.txt", path+"/data/1_a.txt"), os.Symlink(path+"/data/1_a.txt", outside)); err != nil {
 		t.Fatal(err)
@@ -172,7 +172,7 @@ func TestItemsBehindLinksInTheTarget(t *testing.T) {
 func TestLinkThatAppearsWhileFilesAreWritten(t *testing.T) {
 	other := map[string]string{"data/0_a.txt": "mine", "data/0_b.txt": "mine"}
 	for _, how := range []output.Overwrite{output.OverwriteFiles, output.NewFiles} {
-		elsewhere, path := folder(t, other), folder(t, map[string]string{"data/1_a.txt": "old"})
+		elsewhere, path := directory(t, other), directory(t, map[string]string{"data/1_a.txt": "old"})
 		ds := dataset.Func(1, func(context.Context, int) (dataset.Sample, error) {
 			err := errors.Join(os.Rename(path+"/data", path+"/was"), os.Symlink(elsewhere+"/data", path+"/data"))
 			return dataset.NewSample(text("a", "new", false), text("c", "new", false)), err

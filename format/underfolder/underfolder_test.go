@@ -21,8 +21,8 @@ import (
 	"github.com/larder-data/larder/internal/fs/pathguard"
 )
 
-// folder creates a directory of the given files.
-func folder(t testing.TB, files map[string]string) string {
+// directory creates a directory of the given files.
+func directory(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "set")
 	if err := os.MkdirAll(filepath.Join(dir, "data"), 0o777); err != nil {
@@ -133,7 +133,7 @@ func TestRead(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var log bytes.Buffer
-			ds, err := underfolder.Open(folder(t, c.files), nil, slog.New(slog.NewTextHandler(&log, nil)))
+			ds, err := underfolder.Open(directory(t, c.files), nil, slog.New(slog.NewTextHandler(&log, nil)))
 			if c.fails != "" {
 				if err == nil || !strings.Contains(err.Error(), c.fails) {
 					t.Errorf("the error is %v, want %q", err, c.fails)
@@ -293,7 +293,7 @@ func TestOverwrite(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "out")
 			if c.there != nil {
-				path = folder(t, c.there)
+				path = directory(t, c.there)
 			}
 			_, err := write(t, path, c.how, one)
 			if (err == nil) != (c.fails == "") || err != nil && !strings.Contains(err.Error(), c.fails) {
@@ -649,7 +649,7 @@ func TestFewFilesOfManySamples(t *testing.T) {
 }
 
 func TestEmptyDatasetReplaces(t *testing.T) {
-	path := folder(t, map[string]string{"data/0_a.txt": "old", "s.txt": "old"})
+	path := directory(t, map[string]string{"data/0_a.txt": "old", "s.txt": "old"})
 	if _, err := write(t, path, output.Replace, component.One(dataset.List[dataset.Sample]())); err != nil {
 		t.Fatal(err)
 	}
@@ -659,7 +659,7 @@ func TestEmptyDatasetReplaces(t *testing.T) {
 }
 
 func TestDataMayBeALink(t *testing.T) {
-	real := folder(t, map[string]string{"data/0_a.txt": "x"})
+	real := directory(t, map[string]string{"data/0_a.txt": "x"})
 	dir := t.TempDir()
 	if err := os.Symlink(filepath.Join(real, "data"), filepath.Join(dir, "data")); err != nil {
 		t.Fatal(err)
@@ -670,7 +670,7 @@ func TestDataMayBeALink(t *testing.T) {
 }
 
 func TestSinkRefusesItsSource(t *testing.T) {
-	from := folder(t, map[string]string{"data/0_a.txt": "x"})
+	from := directory(t, map[string]string{"data/0_a.txt": "x"})
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(from, link); err != nil {
 		t.Fatal(err)
@@ -692,7 +692,7 @@ func TestSinkRefusesItsSource(t *testing.T) {
 }
 
 func TestMarkOfTooManySamples(t *testing.T) {
-	dir := folder(t, map[string]string{"data/0_a.txt": "x", ".larder.json": `{"format":"underfolder","version":1,"samples":100000000000}`})
+	dir := directory(t, map[string]string{"data/0_a.txt": "x", ".larder.json": `{"format":"underfolder","version":1,"samples":100000000000}`})
 	if _, err := underfolder.Open(dir, nil, nil); err == nil || !strings.Contains(err.Error(), "remove it") {
 		t.Errorf("the error is %v", err)
 	}
@@ -708,7 +708,7 @@ func TestPicks(t *testing.T) {
 	} {
 		with := maps.Clone(base)
 		with[name] = `{"format": "underfolder", "version": 1, "samples": 9}`
-		dir, other := folder(t, base), folder(t, with)
+		dir, other := directory(t, base), directory(t, with)
 		a, err := underfolder.Open(dir, nil, slog.New(slog.DiscardHandler))
 		b, berr := underfolder.Open(other, nil, slog.New(slog.DiscardHandler))
 		if err := errors.Join(err, berr); err != nil {

@@ -30,7 +30,7 @@ func TestLeftoversAreSwept(t *testing.T) {
 	link, sub := fmt.Sprintf(".larder-%d-7", gone), fmt.Sprintf(".larder-%d-8", gone)
 	swept := []string{fmt.Sprintf(".larder-%d-1", gone), fmt.Sprintf(".larder-%d-98", own)}
 	for _, how := range []output.Overwrite{output.NewFiles, output.OverwriteFiles} {
-		path := folder(t, map[string]string{"data/0_b.txt": "x"})
+		path := directory(t, map[string]string{"data/0_b.txt": "x"})
 		for _, dir := range []string{path, filepath.Join(path, "data")} {
 			for _, name := range append(slices.Clone(leave), swept...) {
 				if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {

@@ -92,7 +92,7 @@ func TestBlocks(t *testing.T) {
 			t.Fatalf("%d: %v", i, err)
 		}
 		if asked := ranges(s); fmt.Sprint(asked) != fmt.Sprint(c.asked) {
-			t.Errorf("%d: asked for %v, want %v", i, asked, c.asked)
+			t.Errorf("%d: requested %v, want %v", i, asked, c.asked)
 		}
 	}
 	for _, c := range []struct{ at, n int64 }{{-1, 1}, {size, 1}, {size - 1, 2}} {
@@ -141,7 +141,7 @@ func TestOneRequest(t *testing.T) {
 	close(waiting)
 	all.Wait()
 	if r := ranges(s); len(r) != 1 {
-		t.Errorf("asked for %v", r)
+		t.Errorf("requested %v", r)
 	}
 }
 
@@ -202,7 +202,7 @@ func TestDamagedBlocks(t *testing.T) {
 		t.Error(err)
 	}
 	if r := ranges(s); len(r) < 2 {
-		t.Errorf("asked for %v", r)
+		t.Errorf("requested %v", r)
 	}
 }
 
@@ -252,7 +252,7 @@ func TestWholeFiles(t *testing.T) {
 		}
 	}
 	if r := ranges(s); len(r) != 1 {
-		t.Errorf("asked for %v", r)
+		t.Errorf("requested %v", r)
 	}
 }
 

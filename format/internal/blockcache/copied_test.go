@@ -48,7 +48,7 @@ func TestUncertain(t *testing.T) {
 		t.Error("a mixture of versions was read")
 	}
 	if r := ranges(s); len(r) > 3 { // one looked, one broke off, one succeeded
-		t.Errorf("asked for %v", r)
+		t.Errorf("requested %v", r)
 	}
 }
 

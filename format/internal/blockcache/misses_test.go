@@ -54,7 +54,7 @@ func TestAhead(t *testing.T) {
 	reads(t, f, want, sample, samples(size)...)
 	asked := []string{span(0, 0), span(1, 2), span(3, 6), span(7, 14), span(15, 30), span(31, 40)}
 	if r := ranges(s); fmt.Sprint(r) != fmt.Sprint(asked) {
-		t.Errorf("asked for %v, want %v", r, asked)
+		t.Errorf("requested %v, want %v", r, asked)
 	}
 }
 

@@ -321,6 +321,6 @@ func TestFarSinksRefuse(t *testing.T) {
 		}
 	}
 	if n := s.Requests(); len(n) != 0 {
-		t.Errorf("%v was asked for", n)
+		t.Errorf("%v was requested", n)
 	}
 }

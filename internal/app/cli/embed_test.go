@@ -198,7 +198,7 @@ func TestEmbedKilledBetween(t *testing.T) {
 	}
 	p.kill()
 	if n := e.times(); len(n) != 1 || n[1] != 7000 {
-		t.Errorf("texts by how often they were asked for: %v", n)
+		t.Errorf("texts by how often they were requested: %v", n)
 	}
 }
 
@@ -244,7 +244,7 @@ func TestEmbedKilledAsking(t *testing.T) {
 	}
 	p.kill()
 	if n := e.times(); len(twice) == 0 || n[1] != 7000-len(twice) || n[2] != len(twice) || len(n) != 2 {
-		t.Errorf("texts by how often they were asked for: %v; %d were under way at the kills", n, len(twice))
+		t.Errorf("texts by how often they were requested: %v; %d were under way at the kills", n, len(twice))
 	}
 	for text := range twice {
 		if n := e.asked(text); n != 2 {
@@ -322,7 +322,7 @@ func TestEmbedKilledBusy(t *testing.T) {
 				t.Fatal(err)
 			}
 			if e.asked(text) != times {
-				t.Fatalf("%s was asked for again", text)
+				t.Fatalf("%s was requested again", text)
 			}
 		}
 	}
@@ -330,9 +330,9 @@ func TestEmbedKilledBusy(t *testing.T) {
 	for times, n := range e.times() {
 		again += (times - 1) * n
 	}
-	t.Logf("%d kills; %d of 7000 texts asked for again", kills, again)
+	t.Logf("%d kills; %d of 7000 texts requested again", kills, again)
 	if most := kills * clients * calls * batch; kills != 2 || again > most || len(e.seen) != 7000 {
-		t.Errorf("%d kills, %d texts; %d asked for again, want %d at most", kills, len(e.seen), again, most)
+		t.Errorf("%d kills, %d texts; %d requested again, want %d at most", kills, len(e.seen), again, most)
 	}
 }
 
@@ -360,7 +360,7 @@ func TestEmbedProcesses(t *testing.T) {
 		}
 	}
 	if n := e.times(); len(n) != 1 {
-		t.Errorf("texts by how often they were asked for: %v", n)
+		t.Errorf("texts by how often they were requested: %v", n)
 	}
 	r := b.larder("ls", "embedding")
 	mustContain(t, "ls", r.stdout, "embedding", fmt.Sprint(len(e.seen)))
@@ -445,6 +445,6 @@ func TestEmbedTLS(t *testing.T) {
 		}
 	}
 	if n := e.times(); n[1] != 1 || e.owner != "Bearer sk-upstream" {
-		t.Errorf("asked for %v by %q", n, e.owner)
+		t.Errorf("requested %v by %q", n, e.owner)
 	}
 }

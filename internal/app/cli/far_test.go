@@ -93,7 +93,7 @@ nodes:
 			s.Sent()
 			again := run("there", url)
 			if n, sent := s.Requests(), s.Sent(); again != here || len(n) != 1 || sent != 1 {
-				t.Errorf("another run asked for %v and was sent %d bytes", n, sent)
+				t.Errorf("another run requested %v and was sent %d bytes", n, sent)
 			}
 			s.Put(f.file, append([]byte("\n"), content...))
 			if r := b.larder("run", "there.yaml"); f.name != "text" && f.name != "jsonl" && f.name != "csv" && r.status == 0 || strings.Contains(r.stderr, "hunter2") {

@@ -43,7 +43,7 @@ func TestFarRoundTrip(t *testing.T) {
 			b.must("run there.yaml --dry-run")
 			b.must("lint there.yaml")
 			if n := s.Requests(); len(n) != 0 {
-				t.Fatalf("a dry run asked for %v", n)
+				t.Fatalf("a dry run requested %v", n)
 			}
 			r := b.runFlow("there.yaml", "--progress", "none")
 			want := readFile(t, b.path(f.file))
@@ -247,7 +247,7 @@ func TestFarIsNotWrittenWhereItIsRead(t *testing.T) {
 		}
 	}
 	if n := s.Requests(); len(n) != 0 {
-		t.Errorf("%v was asked for", n)
+		t.Errorf("%v was requested", n)
 	}
 }
 
@@ -296,7 +296,7 @@ func TestFarSinksAreAudited(t *testing.T) {
 		}
 	}
 	if n := s.Requests(); len(n) != 0 {
-		t.Errorf("%v was asked for", n)
+		t.Errorf("%v was requested", n)
 	}
 }
 

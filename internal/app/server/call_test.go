@@ -168,7 +168,7 @@ func TestCalls(t *testing.T) {
 		t.Errorf("of another code: %v %v", all, err)
 	}
 	if all, err := c.call(callRefresh, "a"); err != nil || all[0].as != resultStored || len(c.computed) != 5 {
-		t.Errorf("asked for again: %v %v, computed %v", all, err, c.computed)
+		t.Errorf("requested again: %v %v, computed %v", all, err, c.computed)
 	}
 	c.forget("a")
 	if all, err := c.call(callFind, "a"); err != nil || all[0].as != resultNone {

@@ -56,7 +56,7 @@ func closureOf(t *testing.T, p *parsedProgram, symbol string) *Closure {
 }
 
 const calc = `
-// Area is what is asked for.
+// Area is what is requested.
 func Area(r float64) float64 { return scale(r*r) * pi }
 
 func scale(x float64) float64 { return x * factor }
@@ -80,7 +80,7 @@ func TestIdentityFollowsWhatIsReached(t *testing.T) {
 		change bool
 	}{
 		{"nothing", nil, false},
-		{"a comment", []string{"asked for", "wanted"}, false},
+		{"a comment", []string{"requested", "wanted"}, false},
 		{"layout", []string{"{ return scale(r*r) * pi }", "{\n\treturn scale(\n\t\tr*r,\n\t) * pi\n}"}, false},
 		{"what is not reached", []string{"return 1", "return 2"}, false},
 		{"its body", []string{"r*r", "r+r"}, true},

@@ -33,7 +33,7 @@ func TestCodeThatIsNotSeen(t *testing.T) {
 		{"not handed over", `IMPORT "dep.org/known"; var v = []int{1}; func Tune() { known.W(len(v), v[0]) }; func Area() int { return v[0] }`, ""},
 		{"an interface that modules know nothing of", `IMPORT "dep.org/known"; type i interface{ visit([]int) int }; type s struct{}; func (s) visit(l []int) int { return l[0] }; var v = []int{1}; func Tune() error { return known.W() }; func Area() int { var x i = s{}; return x.visit(v) }`, ""},
 		{"a context that is printed", `IMPORT "context"; IMPORT "fmt"; func Area(ctx context.Context) string { return fmt.Sprint(ctx) }`, "context"},
-		{"a context that is asked for its text", `IMPORT "context"; IMPORT "fmt"; func Area(ctx context.Context) string { return ctx.(fmt.Stringer).String() }`, "context"},
+		{"a context that is requested its text", `IMPORT "context"; IMPORT "fmt"; func Area(ctx context.Context) string { return ctx.(fmt.Stringer).String() }`, "context"},
 		{"a context in a list", `IMPORT "context"; IMPORT "fmt"; func Area(ctx context.Context) string { l := []any{ctx}; return fmt.Sprint(l...) }`, "context"},
 		{"a context that is passed on", `IMPORT "context"; func sub(ctx context.Context) error { return ctx.Err() }; func Area(ctx context.Context) error { c, cancel := context.WithCancel(ctx); defer cancel(); return sub(c) }`, ""},
 		{"where what is logged goes", `IMPORT "log"; IMPORT "os"; func Area() bool { return log.Writer() == os.Stderr }`, "log.Writer"},

@@ -43,7 +43,7 @@ func TestForms(t *testing.T) {
 			for round, format := range []string{"float", "base64", "float"} {
 				got, asked := b.ok(fmt.Sprintf(`{"model": "m", "input": %s, "encoding_format": %q}`, form.input, format))
 				if want := []int{distinct, 0, 0}[round]; asked != fmt.Sprint(want) || got.Usage.PromptTokens != int64(want) {
-					t.Errorf("round %d: asked for %s, usage %v, want %d", round, asked, got.Usage, want)
+					t.Errorf("round %d: requested %s, usage %v, want %d", round, asked, got.Usage, want)
 				}
 				if len(got.Data) != len(form.inputs) || got.Model != "m-001" {
 					t.Fatalf("round %d: %s", round, got.body)
@@ -108,27 +108,27 @@ func TestKeys(t *testing.T) {
 		"a list in JSON": `{"model": "t", "input": "[1,2]"}`,
 	}
 	if _, asked := b.ok(first, "Authorization", "Bearer one"); asked != "1" {
-		t.Fatalf("asked for %s", asked)
+		t.Fatalf("requested %s", asked)
 	}
 	for name, body := range same {
 		if _, asked := b.ok(body, "Authorization", "Bearer other", "OpenAI-Organization", "o"); asked != "0" {
-			t.Errorf("%s: asked for %s", name, asked)
+			t.Errorf("%s: requested %s", name, asked)
 		}
 	}
 	for name, body := range other {
 		if _, asked := b.ok(body); asked != "1" {
-			t.Errorf("%s: asked for %s", name, asked)
+			t.Errorf("%s: requested %s", name, asked)
 		}
 	}
 	for _, o := range []Options{{Identity: "another"}, {Floats: true}} {
 		b.open(o)
 		if _, asked := b.ok(first); asked != "1" {
-			t.Errorf("%+v: asked for %s", o, asked)
+			t.Errorf("%+v: requested %s", o, asked)
 		}
 	}
 	b.open(Options{})
 	if _, asked := b.ok(first); asked != "0" {
-		t.Errorf("another process: asked for %s", asked)
+		t.Errorf("another process: requested %s", asked)
 	}
 }
 
@@ -144,7 +144,7 @@ func TestBatches(t *testing.T) {
 	}
 	all = append(all, strings.Repeat("l", 70), strings.Repeat("m", 70), strings.Repeat("n", 200))
 	if _, asked := b.ok(texts(all...)); asked != "16" {
-		t.Errorf("asked for %s", asked)
+		t.Errorf("requested %s", asked)
 	}
 	var sizes []int
 	for _, c := range b.fake.calls {
@@ -178,7 +178,7 @@ func TestPartialFailure(t *testing.T) {
 	}
 	b.fake.before = nil
 	if _, asked := b.ok(body); asked != "4" {
-		t.Errorf("asked for %s", asked)
+		t.Errorf("requested %s", asked)
 	}
 }
 
@@ -215,7 +215,7 @@ func TestOverlap(t *testing.T) {
 	}
 	clients.Wait()
 	if most, inputs := b.fake.most(); most != 1 || inputs < 250 {
-		t.Errorf("%d inputs, asked for %d times", inputs, most)
+		t.Errorf("%d inputs, requested %d times", inputs, most)
 	}
 }
 
@@ -256,7 +256,7 @@ func TestClientGone(t *testing.T) {
 				t.Errorf("the second got %d", r.status)
 			}
 			if most, _ := b.fake.most(); most != 1 {
-				t.Errorf("asked for %d times", most)
+				t.Errorf("requested %d times", most)
 			}
 		})
 	}
@@ -444,6 +444,6 @@ func TestVerification(t *testing.T) {
 		t.Errorf("%d verified, %d mismatches; %s", m.Verified, m.Mismatches, got.body)
 	}
 	if _, asked := b.ok(texts("x", "y")); asked != "0" {
-		t.Errorf("asked for %s", asked)
+		t.Errorf("requested %s", asked)
 	}
 }

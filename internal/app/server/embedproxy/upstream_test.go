@@ -69,7 +69,7 @@ func TestWrongAnswers(t *testing.T) {
 	}
 	b.fake.before = nil
 	if _, asked := b.ok(body); asked != "2" {
-		t.Errorf("something wrong was cached: asked for %s", asked)
+		t.Errorf("something wrong was cached: requested %s", asked)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestRecovers(t *testing.T) {
 			return failures >= 0
 		}
 		if got, asked := b.ok(texts("x", "y")); asked != "2" || got.Usage.PromptTokens != 2 {
-			t.Errorf("asked for %s, %v", asked, got.Usage)
+			t.Errorf("requested %s, %v", asked, got.Usage)
 		}
 		if n := b.h.metrics.retries.Load(); n != 2 {
 			t.Errorf("%d retries", n)
