@@ -78,7 +78,9 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := interruptible(context.Background())
 	defer stop()
 	defer restoreLimits()()
-	defer fewerCollections()()
+	if len(args) == 0 || args[0] != "serve" { // which bounds its garbage itself
+		defer fewerCollections()()
+	}
 	out := &checked{Writer: stdout}
 	a := &app{stdout: out, stderr: stderr, stop: func() error { return nil }}
 	ctx = dataset.WithLog(ctx, a.logger())
