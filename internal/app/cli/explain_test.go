@@ -210,11 +210,11 @@ func TestGeneratedTest(t *testing.T) {
 		t.Errorf("the test that was written fails: %s", out)
 	}
 	write(strings.Replace(pinnedPackage, "return 2 * x", "return 3 * x", 1))
-	if out, err := test(); err == nil || !strings.Contains(out, "Root came out as") {
+	if out, err := test(); err == nil || !strings.Contains(out, "Root: result ") {
 		t.Errorf("another result: %v\n%s", err, out)
 	}
 	write(strings.Replace(pinnedPackage, `Version: "1"`, `Version: "2"`, 1))
-	if out, err := test(); err == nil || !strings.Contains(out, "Root has the key") {
+	if out, err := test(); err == nil || !strings.Contains(out, "Root: key ") {
 		t.Errorf("another key: %v\n%s", err, out)
 	}
 }
