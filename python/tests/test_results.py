@@ -396,7 +396,7 @@ def test_slots_beside_the_fields_are_refused() -> None:
     value: Any = Shown(1)
     back([value])
     value.hidden = 2
-    with pytest.raises(ResultError, match=r"result\[0\]: it has the attribute 'hidden', which is no field of .*Shown"):
+    with pytest.raises(ResultError, match=r"result\[0\]: it has the attribute 'hidden', which is not a field of .*Shown"):
         encode([value])
 
 
@@ -427,7 +427,7 @@ def test_a_class_that_changed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(ResultError, match="of the result"):
             decode(cached[name])
     monkeypatch.delattr(module, "Frozen")
-    with pytest.raises(ResultError, match=r"class test_results\.Frozen of the result is not there any more"):
+    with pytest.raises(ResultError, match=r"class test_results\.Frozen of the result no longer exists"):
         decode(cached["Frozen"])
 
 
