@@ -110,6 +110,59 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
+// TestLargeEncodingsAreOnDisk checks that a large result is not held in memory if the cache directory has it, and is
+// otherwise.
+func TestLargeEncodingsAreOnDisk(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		name string
+		open larder.Options
+		held int // of a small and a large result
+	}{
+		{"on disk", larder.Options{Dir: dir}, 1},
+		{"on a disk that cannot be written", larder.Options{Dir: dir, ReadOnly: true}, 2},
+		{"in a store elsewhere", larder.Options{Store: memory.New(memory.Options{})}, 2},
+	} {
+		l, err := larder.Open(c.open)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs := 0
+		for range 3 {
+			for _, size := range []int{1000, 100_000} {
+				v, err := larder.Do(t.Context(), l, action(t, c.name, size), func(context.Context) ([]byte, error) { runs++; return make([]byte, size), nil })
+				if err != nil || len(v) != size {
+					t.Fatal(c.name, len(v), err)
+				}
+			}
+		}
+		if _, held, _ := l.InMemory(); held != c.held || runs != 2 {
+			t.Errorf("%s: %d results are in memory and %d were computed, want %d and 2", c.name, held, runs, c.held)
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func BenchmarkHitOf100KB(b *testing.B) {
+	for name, o := range map[string]larder.Options{"disk": {Dir: b.TempDir()}, "memory": {Store: memory.New(memory.Options{})}} {
+		b.Run(name, func(b *testing.B) {
+			l, err := larder.Open(o)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer l.Close()
+			a := action(b, "f", 1)
+			for b.Loop() {
+				if _, err := larder.Do(b.Context(), l, a, func(context.Context) ([]byte, error) { return make([]byte, 100_000), nil }); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // TestMaxBytesIsTheStores checks that the limit given to a Larder applies to its store.
 func TestMaxBytesIsTheStores(t *testing.T) {
 	l, err := larder.Open(larder.Options{Dir: t.TempDir(), MaxBytes: 1 << 20})
