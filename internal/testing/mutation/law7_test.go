@@ -22,7 +22,7 @@ var explained = law{
 		"internal/app/cli.TestTreeOfFlow":                   "larder tree shows what a result was computed from",
 	},
 	mutations: []mutation{
-		{"store a result without its provenance (seen in lazy trees)", "record.go", "Payload: payload, Cost: v.cost, Provenance: slices.Clip(at.text[from:])}", "Payload: payload, Cost: v.cost, Provenance: at.text[from:from]}", []string{"lazy.TestWhy"}},
+		{"store a result without its provenance (seen in lazy trees)", "record.go", "Payload: payload, Cost: v.cost, Provenance: slices.Clip(at.text[from:])}", "Payload: payload, Cost: v.cost, Provenance: slices.Clip(at.text[from:from])}", []string{"lazy.TestWhy"}},
 		{"store a result without its provenance (seen in flows)", "record.go", "Payload: payload, Cost: v.cost, Provenance: slices.Clip(at.text[from:])}", "Payload: payload, Cost: v.cost, Provenance: slices.Clip(at.text[from:from])}", []string{"flow.TestPlanSaysWhatAndWhy"}},
 		{"compare parts by their text instead of their digest", "key/diff.go", "if was.Digest != p.Digest {", "if was.Value != p.Value {", []string{"key.TestEveryKeyDifferenceIsNamed"}},
 		{"do not report removed parts", "key/diff.go", "			changes = append(changes, Change{Old: p})\n", "", []string{"key.TestDiff"}},
