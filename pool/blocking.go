@@ -3,6 +3,8 @@ package pool
 import (
 	"context"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -26,6 +28,22 @@ func Blocking(ctx context.Context, bytes int64) (resume func()) {
 		return func() {}
 	}
 	return t.unpark
+}
+
+// RoundTrip is [Blocking] for a request to another machine on behalf of all elements that a
+// worker took, such as a lookup of their keys. If it takes long, workers do not take fewer
+// elements.
+func RoundTrip(ctx context.Context, bytes int64) (resume func()) {
+	unpark := Blocking(ctx, bytes)
+	waited, _ := ctx.Value(waitedKey{}).(*atomic.Int64)
+	if waited == nil {
+		return unpark
+	}
+	start := time.Now()
+	return func() {
+		unpark()
+		waited.Add(int64(time.Since(start)))
+	}
 }
 
 // slots are those of a pool, or of one pass of a nil Pool.

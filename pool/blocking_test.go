@@ -349,3 +349,29 @@ func TestAwayOutlives(t *testing.T) {
 		}
 	})
 }
+
+// TestRoundTripsDoNotShrinkTakes checks that workers take many elements together although each take waits for another
+// machine, and that the waits overlap.
+func TestRoundTripsDoNotShrinkTakes(t *testing.T) {
+	for name, wait := range map[string]func(context.Context, int64) func(){"for a round trip": pool.RoundTrip, "for each element": pool.Blocking} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var mu sync.Mutex
+				takes, start := 0, time.Now()
+				err := pool.New(2).Ranges(t.Context(), 20_000, func(ctx context.Context, from, to int) (int, error) {
+					mu.Lock()
+					takes++
+					mu.Unlock()
+					resume := wait(ctx, 0)
+					time.Sleep(time.Second)
+					resume()
+					return to - from, nil
+				})
+				took := time.Since(start)
+				if together := name == "for a round trip"; err != nil || together && (takes > 600 || took > 20*time.Second) || !together && takes < 10_000 {
+					t.Errorf("%d takes in %v, %v", takes, took, err)
+				}
+			})
+		})
+	}
+}

@@ -2,7 +2,6 @@ package pool
 
 import (
 	"context"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -35,11 +34,11 @@ func (p *Pool) pass(ctx context.Context, left *spans, do func(ctx context.Contex
 			return err
 		}
 		defer end()
-		start := time.Now()
+		inner, took := stopwatch(inner)
 		done, err := do(inner, t.from, t.to)
 		all.mu.Lock()
 		defer all.mu.Unlock()
-		left.settle(t, done, err != nil, time.Since(start))
+		left.settle(t, done, err != nil, took())
 		return err
 	}
 	all.run(left.n, func() {

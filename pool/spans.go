@@ -1,9 +1,14 @@
 package pool
 
-import "time"
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
 
 // A worker takes as many elements as it computes in about stretchTime, which amortizes
-// the cost of passing, looking up and storing them.
+// the cost of passing, looking up and storing them. The time of a [RoundTrip] is not
+// counted: it is about the same for any number of elements.
 const (
 	stretchTime = 4 * time.Millisecond
 	maxStretch  = 512 // elements
@@ -75,3 +80,14 @@ func (s *spans) settle(t span, made int, failed bool, took time.Duration) {
 		s.size = max(s.most(), min(2*s.most(), s.limit))
 	}
 }
+
+// stopwatch returns a context and a function that returns the time since then, without the
+// time of round trips in that context.
+func stopwatch(ctx context.Context) (inner context.Context, took func() time.Duration) {
+	start, waited := time.Now(), new(atomic.Int64)
+	return context.WithValue(ctx, waitedKey{}, waited), func() time.Duration {
+		return max(0, time.Since(start)-time.Duration(waited.Load()))
+	}
+}
+
+type waitedKey struct{}

@@ -117,8 +117,9 @@ func (s *stream[T]) computeSpan(ctx context.Context, slots *slots, t span) error
 		return err
 	}
 	defer end()
-	start, made := time.Now(), stretch[T]{err: errEnded}
-	defer func() { s.settle(t, made, time.Since(start)) }()
+	inner, took := stopwatch(inner)
+	made := stretch[T]{err: errEnded}
+	defer func() { s.settle(t, made, took()) }()
 	made.values, made.err = s.make(inner, t.from, t.to)
 	return nil
 }

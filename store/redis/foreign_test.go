@@ -151,3 +151,18 @@ func TestSlowServer(t *testing.T) {
 		t.Errorf("the log says\n%s", text)
 	}
 }
+
+// TestServerThatIsTooSlow checks that a server whose answers take seconds is not used for a while.
+func TestServerThatIsTooSlow(t *testing.T) {
+	log := &logged{}
+	s := open(t, Options{URL: "redis://127.0.0.1:1", Logger: log.logger()})
+	for range 40 {
+		s.took(1900 * time.Millisecond)
+	}
+	if _, err := s.Usage(t.Context()); !errors.Is(err, ErrAway) || !strings.Contains(err.Error(), "replies take") {
+		t.Errorf("a request of it: %v", err)
+	}
+	if text := log.String(); strings.Count(text, "cannot be used") != 1 {
+		t.Errorf("the log says\n%s", text)
+	}
+}

@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
@@ -51,16 +52,26 @@ func (s *Store) masked(err error) error {
 
 const (
 	slow      = 100 * time.Millisecond // for an answer
-	manyTimes = 16                     // answers after which the mean is meaningful
+	tooSlow   = time.Second
+	manyTimes = 16 // answers after which the mean is meaningful
 )
 
-// took records the duration of an answer, and warns once if answers are slow.
+// took records the duration of an answer. It warns once if answers are slow, and stops the
+// use of a server for a while whose answers take more than a second.
 func (s *Store) took(d time.Duration) {
 	mean := s.mean.Load()
 	mean += (int64(d) - mean) / manyTimes
 	s.mean.Store(mean) // a lost concurrent update is harmless
-	if n := s.answers.Add(1); mean > int64(slow) && n > manyTimes && s.slowReported.CompareAndSwap(false, true) {
-		s.log.Warn("redis: the shared store is slow; do not share results that take less time to compute", "server", s.shown, "each reply", time.Duration(mean).Round(time.Millisecond))
+	if s.answers.Add(1) <= manyTimes {
+		return
+	}
+	each := time.Duration(mean).Round(time.Millisecond)
+	if mean > int64(tooSlow) {
+		s.mean.Store(0)
+		s.answers.Store(0)
+		s.lose(fmt.Errorf("its replies take %v each", each))
+	} else if mean > int64(slow) && s.slowReported.CompareAndSwap(false, true) {
+		s.log.Warn("redis: the shared store is slow; do not share results that take less time to compute", "server", s.shown, "each reply", each)
 	}
 }
 

@@ -43,6 +43,7 @@ const (
 	defaultTimeout   = 2 * time.Second
 	defaultLeaseTime = 10 * time.Second
 	maxLeaseTime     = time.Hour
+	maxConnections   = 100 // opened on demand; more than the tasks of a pool that wait for other machines
 )
 
 // Options are the settings of a Store. All users of a server should use the same.
@@ -117,6 +118,7 @@ func Open(o Options) (*Store, error) {
 	}
 	client.DialTimeout, client.ReadTimeout, client.WriteTimeout, client.PoolTimeout = o.Timeout, o.Timeout, o.Timeout, o.Timeout
 	client.MaxRetries = -1 // after a failure, compute instead
+	client.PoolSize = maxConnections
 	client.ContextTimeoutEnabled = true
 	client.Protocol, client.DisableIdentity = 2, true // nothing that a server may not support
 	client.Dialer = bounded(client, max(o.MaxRecord, maxManifest)+firstRead)

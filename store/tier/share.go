@@ -6,21 +6,29 @@ import (
 
 	"github.com/larder-data/larder/internal/app/records"
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/pool"
 	"github.com/larder-data/larder/store"
 )
 
-// shared is a near store that shares the results that others computed.
+// shared is a near store that shares the results that others computed. Requests to far
+// release the slots of their tasks.
 type shared struct {
 	store.Store // near
 	far         store.Store
+	behind      *behind
 	missed      missed
 }
+
+// requestBytes is how many bytes a lookup of one key is assumed to transfer.
+const requestBytes = 4 << 10
 
 // Share returns a store that combines near, which is durable, with the results of far. It
 // closes both.
 //
 // Records found in far are copied to near. Put writes to both, except records about files
-// of this machine. Leases count for all users of far. Listing, counting, manifests, pins
+// of this machine. It waits for near alone: records are stored in far in the background, and
+// their leases end there afterwards. Up to 64 MiB of records wait; Close waits for them.
+// Leases count for all users of far. Listing, counting, manifests, pins
 // and eviction concern near only, so far may lose records, be unreachable, or bound itself.
 // It writes its errors to its own log; only Delete, which deletes in both, returns an error
 // of far.
@@ -28,7 +36,9 @@ type shared struct {
 // A record in near is not looked up in far, except records that change, such as the
 // dependencies of a computation: for these, Get and GetMany return the later one. GetWithoutRefresh
 // skips far for keys that it did not have a moment ago.
-func Share(near, far store.Store) store.Store { return &shared{Store: near, far: far} }
+func Share(near, far store.Store) store.Store {
+	return &shared{Store: near, far: far, behind: newBehind(far)}
+}
 
 // changes reports whether other users may have put another record under the key since.
 func changes(r store.Record) bool {
@@ -57,6 +67,7 @@ func (s *shared) later(ctx context.Context, k key.Key, near store.Record, missin
 	if missing != nil {
 		records[0] = store.Record{}
 	}
+	defer pool.Blocking(ctx, requestBytes)()
 	s.fill(ctx, []key.Key{k}, records)
 	switch {
 	case !records[0].Key.IsZero():
@@ -88,6 +99,7 @@ func (s *shared) GetMany(ctx context.Context, keys []key.Key) ([]store.Record, e
 	for j, i := range at {
 		found[j] = records[i]
 	}
+	defer pool.RoundTrip(ctx, int64(len(asked))*requestBytes)()
 	s.fill(ctx, asked, found)
 	for j, i := range at {
 		records[i] = found[j]
@@ -136,22 +148,52 @@ func (s *shared) Put(ctx context.Context, all ...store.Record) error {
 		}
 	}
 	if len(others) > 0 {
-		_ = s.far.Put(ctx, others...)
+		s.behind.put(ctx, others)
+		if err != nil { // only far will have them
+			s.behind.flush()
+		}
 		s.missed.forget(others)
 	}
 	return err
 }
 
 func (s *shared) Delete(ctx context.Context, keys ...key.Key) error {
+	s.behind.flush()
 	return errors.Join(s.Store.Delete(ctx, keys...), s.far.Delete(ctx, keys...))
 }
 
 func (s *shared) Lease(ctx context.Context, k key.Key) (release func(), err error) {
-	return (&Store{s.Store, s.far}).Lease(ctx, k)
+	defer pool.Blocking(ctx, 0)()
+	return s.leases().Lease(ctx, k)
 }
 
 func (s *shared) TryLease(ctx context.Context, keys []key.Key) (leased []bool, release func(), err error) {
-	return (&Store{s.Store, s.far}).TryLease(ctx, keys)
+	defer pool.RoundTrip(ctx, 0)()
+	return s.leases().TryLease(ctx, keys)
 }
 
-func (s *shared) Close() error { return errors.Join(s.far.Close(), s.Store.Close()) }
+// leases combines the leases of both stores. Those of far end when the results are there.
+func (s *shared) leases() store.Leases { return &Store{s.Store, lateLeases{s.far, s.behind}} }
+
+// lateLeases is a store whose leases end after the records put before are stored.
+type lateLeases struct {
+	store.Store
+	behind *behind
+}
+
+func (l lateLeases) Lease(ctx context.Context, k key.Key) (release func(), err error) {
+	l.behind.wait(k)
+	end, err := l.Store.Lease(ctx, k)
+	return func() { l.behind.then([]key.Key{k}, end) }, err
+}
+
+func (l lateLeases) TryLease(ctx context.Context, keys []key.Key) (leased []bool, release func(), err error) {
+	l.behind.wait(keys...)
+	leased, end, err := l.Store.TryLease(ctx, keys)
+	return leased, func() { l.behind.then(keys, end) }, err
+}
+
+func (s *shared) Close() error {
+	s.behind.flush()
+	return errors.Join(s.far.Close(), s.Store.Close())
+}

@@ -64,6 +64,7 @@ func TestShare(t *testing.T) {
 		}
 	}
 	put(t, s, 4)
+	flush(t, s)
 	get(t, far, 4)
 	if err := s.PutManifest(t.Context(), store.Manifest{Name: "m", Pinned: true, Keys: keys(4)}); err != nil {
 		t.Fatal(err)
@@ -101,6 +102,7 @@ func TestSharedNotes(t *testing.T) {
 		}
 	}
 	must(s.Put(t.Context(), record(1, records.FileDigest, "digest", 1)))
+	flush(t, s)
 	if ok, _ := far.Has(t.Context(), storetest.Key(1)); ok {
 		t.Error("the digest of a file is shared")
 	}
@@ -129,6 +131,14 @@ func TestSharedNotes(t *testing.T) {
 	}
 	if ok, _ := near.Has(t.Context(), storetest.Key(4)); ok {
 		t.Error("who waits elsewhere is noted here, too, where nobody removes it")
+	}
+}
+
+// flush waits for the records that were put: deletions follow them.
+func flush(t *testing.T, s store.Store) {
+	t.Helper()
+	if err := s.Delete(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -60,6 +60,7 @@ var bounded = law{
 		"stream.TestPrefetchIsBounded":                    "prefetched elements of a stream are bounded, in number and in bytes",
 		"stream.TestMapParallelIsBoundedAndInOrder":       "elements that a stream computes concurrently and ahead are bounded",
 		"format/python.TestNoMoreIsMadeThanIsTaken":       "a generator computes at most half as many elements ahead as were read",
+		"store/tier.TestPutsWaitForBytes":                 "results that wait to be stored in a distant store are at most 64 MiB",
 		"stream/content.TestParsing":                      "a parser takes bounded memory, whatever the file contains",
 	},
 	mutations: []mutation{
@@ -114,6 +115,7 @@ var bounded = law{
 		{"drop the limit in bytes of a prefetch", "stream/prefetch.go", "	s.bytes = min(max(c.of.size(s.in), 0), c.of.ahead.Bytes)\n", "	s.bytes = 0\n", []string{"stream.TestPrefetchIsBounded"}},
 		{"compute more elements ahead than the workers need", "stream/parallel.go", "o, m.in, 2*m.pool.Workers()", "o, m.in, 9*m.pool.Workers()", []string{"stream.TestMapParallelIsBoundedAndInOrder"}},
 		{"let a generator run far ahead of its reader", "format/python/feed.go", "min(max(f.taken/4, 1), pieceElements)", "pieceElements", []string{"format/python.TestNoMoreIsMadeThanIsTaken"}},
+		{"let any number of results wait for a distant store", "store/tier/behind.go", "		for b.bytes > maxBehind-n {", "		for b.bytes < 0 {", []string{"store/tier.TestPutsWaitForBytes"}},
 		{"accept a line of any length", "stream/content/parse.go", "	if b.since > b.longest {", "	if b.since < 0 {", []string{"stream/content.TestParsing"}},
 	},
 }
