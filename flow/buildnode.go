@@ -112,7 +112,7 @@ func (r *run) mapping(s *state, place string, m dataset.Mapper) dataset.MapOptio
 	transform, ok := m.(dataset.Transform)
 	o := dataset.MapOptions{
 		Node: place, Larder: r.Larder, Stats: &s.stats, Slots: s.slots,
-		Keep: s.Options.Keep || s.pinned || r.skips(s).Skip || s.eager && ok && transform.Makes() == nil,
+		Keep: s.Options.Keep || s.pinned || r.skipsCached(s) || s.eager && ok && transform.Makes() == nil,
 	}
 	if ok {
 		r.applies(s, transform)
@@ -165,7 +165,7 @@ func (r *run) remember(ctx context.Context, s *state) error {
 			}
 			part = stored
 		}
-		if r.keepsHere(s) || s.Options.Keep || r.skips(s).Skip {
+		if r.keepsHere(s) || s.Options.Keep || r.skips(s).Skip || r.skipsCached(s) {
 			part = dataset.WithCaching(part)
 		}
 		if s.Options.Cache != nil && worthCaching(s) {

@@ -100,12 +100,17 @@ func (p *parser) onError(f field) *OnError {
 	return &o
 }
 
-// skips returns how a node handles samples that it cannot compute, by its own
-// option or that of the run.
+// skips returns how a node handles samples that it cannot compute. Before the samples of a
+// node are computed in ranges, none is skipped.
 func (r *run) skips(s *state) OnError {
-	if !s.makes() || r.ranges {
+	if !s.makes() || r.ranges && s.stage >= r.stage {
 		return OnError{}
 	}
+	return r.onError(s)
+}
+
+// onError returns the option of a node or that of the run.
+func (r *run) onError(s *state) OnError {
 	if s.Options.OnError != nil {
 		return *s.Options.OnError
 	}
@@ -147,7 +152,7 @@ func (r *run) skipFailing(ctx context.Context, s *state) error {
 	s.stats.Total.Store(total)
 	filter := &failureFilter{run: r, state: s, most: o.most(int(total))}
 	for i, part := range s.data.Parts {
-		bad, err := filter.part(ctx, s.place(s.data.Names, i), part)
+		bad, err := filter.part(ctx, s.place(s.data.Names, i), part, 0, part.Len())
 		if err != nil {
 			return err
 		}
@@ -185,12 +190,13 @@ type failureFilter struct {
 	mu sync.Mutex
 }
 
-// part returns the positions of the samples of one dataset that cannot be
+// part returns the positions of the samples in a range of one dataset that cannot be
 // computed, in order.
-func (v *failureFilter) part(ctx context.Context, place string, part component.Samples) (bad []int, err error) {
-	from := len(v.state.skipped)
+func (v *failureFilter) part(ctx context.Context, place string, part component.Samples, from, to int) (bad []int, err error) {
+	before := len(v.state.skipped)
 	ranges := dataset.RangesOf(part)
-	err = v.run.pool(v.state.Node).AtLeast(dataset.BatchOf(part)).Ranges(ctx, part.Len(), func(ctx context.Context, i, j int) (int, error) {
+	err = v.run.pool(v.state.Node).AtLeast(dataset.BatchOf(part)).Ranges(ctx, to-from, func(ctx context.Context, i, j int) (int, error) {
+		i, j = from+i, from+j
 		samples, err := ranges.Range(ctx, i, j)
 		for k, s := range samples {
 			if merr := v.make(ctx, s); merr != nil {
@@ -206,7 +212,7 @@ func (v *failureFilter) part(ctx context.Context, place string, part component.S
 		v.state.stats.Done.Add(1)
 		return len(samples) + 1, v.skip(ctx, place, i+len(samples), err)
 	})
-	own := v.state.skipped[from:]
+	own := v.state.skipped[before:]
 	slices.SortFunc(own, func(a, b Skip) int { return a.Sample - b.Sample })
 	for _, s := range own {
 		bad = append(bad, s.Sample)

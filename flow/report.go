@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/larder-data/larder/component"
@@ -19,6 +20,11 @@ type Report struct {
 	Seconds float64      `json:"seconds"`
 	Cache   string       `json:"cache"` // the cache directory; "" if there is none
 	Nodes   []NodeReport `json:"nodes"`
+	// Shard is the shard that was computed, such as 3/16.
+	Shard string `json:"shard,omitempty"`
+	// Waits is the stage that was not begun because other shards have not completed the
+	// stages before it.
+	Waits int `json:"waits_for_stage,omitempty"`
 	// Skips are the skipped samples, in the order of nodes and samples.
 	Skips []Skip `json:"skips,omitempty"`
 }
@@ -92,6 +98,38 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	return e.Encode(r)
+}
+
+// add adds the counts of a later part of the work; r may be nil.
+func (r *Report) add(more *Report) *Report {
+	if r == nil {
+		return more
+	}
+	for i := range more.Nodes {
+		n := &more.Nodes[i]
+		if at := slices.IndexFunc(r.Nodes, func(o NodeReport) bool { return o.Name == n.Name }); at >= 0 {
+			n.add(&r.Nodes[at])
+			r.Nodes = slices.Delete(r.Nodes, at, at+1)
+		}
+	}
+	more.Nodes = append(r.Nodes, more.Nodes...)
+	more.Skips = append(r.Skips, more.Skips...)
+	return more
+}
+
+func (n *NodeReport) add(o *NodeReport) {
+	n.Samples = max(n.Samples, o.Samples)
+	n.Computed += o.Computed
+	n.FromMemory += o.FromMemory
+	n.FromStore += o.FromStore
+	n.MemoryReads += o.MemoryReads
+	n.StoreReads += o.StoreReads
+	n.Failed += o.Failed
+	n.Skipped += o.Skipped
+	n.Seconds += o.Seconds
+	n.SecondsSaved += o.SecondsSaved
+	n.BytesRead += o.BytesRead
+	n.BytesWritten += o.BytesWritten
 }
 
 func (r *run) report(ctx context.Context, err error, took time.Duration) *Report {

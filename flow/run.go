@@ -110,6 +110,7 @@ type run struct {
 	ends     bool              // a caller waits for the ending
 	ending   component.Cleanup // of work outside of the process
 	ranges   bool              // samples are computed in ranges, which several processes may share
+	stage    int               // of the ranges; 0 if the caller chooses nodes
 }
 
 func (f *Flow) newRun(ctx context.Context, o RunOptions) (*run, error) {

@@ -32,6 +32,12 @@ type state struct {
 	pool    *pool.Pool          // of the node, if it has its own
 	ended   chan struct{}       // closed once the node's work in a run is done
 
+	// Of a run in shards: see stages.
+	stage     int  // in which ranges of the node are computed; 0 if none are
+	after     int  // the last stage that must be complete before the node is built
+	aligned   int  // the stage of an upstream node with samples at the same positions
+	uncovered bool // there are cached results up to here that no upstream stage computes
+
 	// Compared with an earlier run.
 	writing   *writing  // how a sink is written, if known
 	unchanged bool      // its output is up to date, and no sample is read

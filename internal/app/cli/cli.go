@@ -211,7 +211,7 @@ returned only while they are valid.`,
 	root.PersistentFlags().StringVar(&a.cacheSize, "cache-size", "", "maximum `size` of the cache on disk, such as 50GiB, or none (default: LARDER_CACHE_SIZE, else 20GiB)")
 	a.limits.flags(root)
 	a.profiles.flags(root)
-	root.AddCommand(a.runCommand(), a.lintCommand(), a.flowCommand(), a.componentsCommand(), a.formatsCommand(), a.schemaCommand(), a.simulateCommand())
+	root.AddCommand(a.runCommand(), a.rangesCommand(), a.lintCommand(), a.flowCommand(), a.componentsCommand(), a.formatsCommand(), a.schemaCommand(), a.simulateCommand())
 	root.AddCommand(a.inventoryCommands()...)
 	root.AddCommand(a.opCommand(), a.mapCommand(), a.timeitCommand())
 	root.AddCommand(a.whyCommand(), a.auditCommand(), a.treeCommand(), a.verifyCommand(), a.validateCommand())

@@ -37,6 +37,8 @@ type runFlags struct {
 	summary  string
 	logs     string
 	endWith  int
+	shard    string
+	stage    int
 	stdin    *component.Input // nil where sources must not read it
 }
 
@@ -51,6 +53,9 @@ func (a *app) runCommand() *cobra.Command {
 				if err := endWith(f.endWith); err != nil {
 					return err
 				}
+			}
+			if err := f.checkShard(); err != nil {
+				return usageError{err}
 			}
 			if f.watch {
 				return a.watch(c.Context(), args[0], f)
@@ -70,9 +75,28 @@ func (a *app) runCommand() *cobra.Command {
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would be computed and why, and compute nothing")
 	c.Flags().BoolVar(&f.json, "json", false, "with --dry-run: print JSON on stdout")
 	c.Flags().IntVar(&f.endWith, "end-with", 0, "stop, as after Ctrl-C, when the inherited pipe with this file descriptor `number` is closed")
+	c.Flags().StringVar(&f.shard, "shard", "", "compute and cache shard `I/N`, such as 3/16, of the results, and write no sink; a run without --shard then finds them (see larder ranges)")
+	c.Flags().IntVar(&f.stage, "stage", 0, "with --shard: compute this `stage` (default: each stage whose earlier stages are complete)")
 	f.onErrorFlags(c)
 	c.Flags().BoolVar(&f.watch, "watch", false, "run again after each change of the flow file or of files that it reads, until interrupted; the exit status is that of the last run")
 	return c
+}
+
+// checkShard refuses flags that a shard cannot have.
+func (f *runFlags) checkShard() error {
+	switch {
+	case f.shard == "" && f.stage != 0:
+		return errors.New("--stage needs --shard")
+	case f.shard == "":
+		return nil
+	case f.watch || f.dryRun || f.discard || f.traces != "":
+		return errors.New("--shard cannot be combined with --watch, --dry-run, --discard-checkpoints or --trace-orders; leave one out")
+	}
+	_, err := flow.ParseShard(f.shard)
+	if err != nil {
+		return fmt.Errorf("--shard %w", err)
+	}
+	return nil
 }
 
 // onErrorFlags adds the flags for samples that cannot be computed.
@@ -156,6 +180,9 @@ func (a *app) protectRun(ctx context.Context, fl *flow.Flow, f runFlags) (*pathg
 	if err != nil {
 		return nil, usageError{err}
 	}
+	if f.shard != "" {
+		sinks = nil
+	}
 	files := []pathguard.Output{
 		{Owner: "--report", Path: f.report},
 		{Owner: "--skips", Path: f.skips},
@@ -196,7 +223,7 @@ func (a *app) runIn(ctx context.Context, fl *flow.Flow, o flow.RunOptions, f run
 	}
 	defer func() { err = errors.Join(err, traces.close()) }()
 	o.Trace = traces.trace()
-	report, runErr := fl.Run(ctx, o)
+	report, runErr := runShard(ctx, fl, o, f)
 	d.close()
 	if report == nil {
 		return usageError{runErr}
@@ -231,6 +258,18 @@ func (a *app) runIn(ctx context.Context, fl *flow.Flow, o flow.RunOptions, f run
 		return failure{runErr}
 	}
 	return nil
+}
+
+// runShard runs a flow, or one shard of it.
+func runShard(ctx context.Context, fl *flow.Flow, o flow.RunOptions, f runFlags) (*flow.Report, error) {
+	if f.shard == "" {
+		return fl.Run(ctx, o)
+	}
+	shard, err := flow.ParseShard(f.shard)
+	if err != nil {
+		return nil, err
+	}
+	return fl.RunShard(ctx, o, shard, f.stage)
 }
 
 // isRefused reports whether an error refuses a forbidden output, or a missing

@@ -38,7 +38,14 @@ func writeTable(w io.Writer, r *flow.Report) {
 		}
 	}
 	writeSkips(w, r.Skips)
-	fmt.Fprintf(w, "%s: %s in %s; cache %s\n", display.Name(r.Flow), r.Status, seconds(r.Seconds), display.Name(r.Cache))
+	if r.Waits > 0 {
+		fmt.Fprintf(w, "stage %d depends on results of other shards; compute it with --stage %d when they are complete\n", r.Waits, r.Waits)
+	}
+	name := display.Name(r.Flow)
+	if r.Shard != "" {
+		name += ": shard " + r.Shard
+	}
+	fmt.Fprintf(w, "%s: %s in %s; cache %s\n", name, r.Status, seconds(r.Seconds), display.Name(r.Cache))
 }
 
 // rereads says how often samples from memory or the store were read again; ""
