@@ -57,7 +57,7 @@ type StageRanges struct {
 
 // ShardRanges lists the stages of a run and the ranges of each shard. It computes nothing.
 func (f *Flow) ShardRanges(ctx context.Context, o RunOptions, shards int) ([]StageRanges, error) {
-	all, err := f.Stages(o.Only...)
+	all, err := f.Stages(o)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (f *Flow) ShardRanges(ctx context.Context, o RunOptions, shards int) ([]Sta
 // completed. It writes no sink and pins no results: the next [Flow.Run] finds the
 // results and does. Samples that a node may skip are reported, and tried again by that run.
 func (f *Flow) RunShard(ctx context.Context, o RunOptions, sh Shard, stage int) (*Report, error) {
-	all, err := f.Stages(o.Only...)
+	all, err := f.Stages(o)
 	if err != nil {
 		return nil, err
 	}
@@ -239,10 +239,16 @@ func (p *shardRun) computeShard(ctx context.Context, s *state, sh Shard) error {
 	return nil
 }
 
-// shardReport is the report of the nodes that were built.
+// shardReport is the report of the nodes that were built. Together the shards report each
+// skipped sample once.
 func (p *shardRun) shardReport(ctx context.Context, sh Shard, err error, took time.Duration) *Report {
 	r := p.report(ctx, err, took)
-	r.Shard = sh.String()
+	r.Shard, r.Skips = sh.String(), nil
+	for _, s := range p.states {
+		if s.stage == p.stage || s.stage == 0 && p.stage == 1 && sh.Index == 1 {
+			r.Skips = append(r.Skips, s.skipped...)
+		}
+	}
 	r.Nodes = slices.DeleteFunc(r.Nodes, func(n NodeReport) bool { return p.state(n.Name).data.Parts == nil })
 	return r
 }

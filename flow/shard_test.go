@@ -1,6 +1,7 @@
 package flow_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/larder-data/larder"
 	"github.com/larder-data/larder/component"
@@ -173,7 +174,7 @@ func move(t *testing.T, from, to store.Store) {
 func shards(t *testing.T, f *flow.Flow, count int, o flow.RunOptions) (shared store.Store, skips []flow.Skip) {
 	t.Helper()
 	shared = memory.New(memory.Options{})
-	stages, err := f.Stages()
+	stages, err := f.Stages(o)
 	if errors.Is(err, flow.ErrNoStages) {
 		return shared, nil
 	}
@@ -204,43 +205,67 @@ func shards(t *testing.T, f *flow.Flow, count int, o flow.RunOptions) (shared st
 // TestShardsAreOneRun checks on random flows that shards compute what one run computes, each result once, and that a run
 // after them computes nothing and writes the same.
 func TestShardsAreOneRun(t *testing.T) {
+	never := func(string) bool { return false }
+	compareShards(t, 60, never, flow.RunOptions{})
+}
+
+// TestShardsSkipWhatOneRunSkips checks the same for samples that cannot be computed, and that the reports of the shards
+// list them as that of one run does.
+func TestShardsSkipWhatOneRunSkips(t *testing.T) {
+	bad := func(text string) bool { return text[:2] == "3." || strings.HasSuffix(text, "b") && text[:2] == "5." }
+	compareShards(t, 30, bad, flow.RunOptions{OnError: flow.OnError{Skip: true}})
+}
+
+func compareShards(t *testing.T, flows int, bad func(string) bool, o flow.RunOptions) {
+	t.Helper()
 	r := testrand.New(t)
-	for i := range 60 {
+	for i := range flows {
 		exact := i%3 > 0
 		seed, n, count := r.Uint64(), r.IntN(12), 1+r.IntN(5)
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			never := func(string) bool { return false }
 			one := &work{done: map[string]int{}}
-			f := one.flow(t, rand.New(rand.NewPCG(seed, 1)), n, exact, never)
-			if _, err := f.Run(t.Context(), flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{}))}); err != nil {
+			f := one.flow(t, rand.New(rand.NewPCG(seed, 1)), n, exact, bad)
+			o.Larder = newLarder(t, memory.New(memory.Options{}))
+			report, err := f.Run(t.Context(), o)
+			if errors.Is(err, flow.ErrTooManySkipped) {
+				return // all samples
+			}
+			if err != nil {
 				t.Fatal(err)
 			}
 			many := &work{done: map[string]int{}}
-			f = many.flow(t, rand.New(rand.NewPCG(seed, 1)), n, exact, never)
-			shared, _ := shards(t, f, count, flow.RunOptions{})
-			if diff := cmp.Diff(one.done, many.done); diff != "" && exact {
-				t.Errorf("executions of one run and of %d shards of\n%v\n%s", count, stagesOf(f), diff)
+			f = many.flow(t, rand.New(rand.NewPCG(seed, 1)), n, exact, bad)
+			shared, skips := shards(t, f, count, o)
+			if diff := gocmp.Diff(one.done, many.done); diff != "" && exact {
+				t.Errorf("executions of one run and of %d shards of\n%v\n%s", count, stagesOf(f, o), diff)
+			}
+			order := func(a, b flow.Skip) int { return cmp.Compare(a.Node, b.Node)*2 + cmp.Compare(a.Sample, b.Sample) }
+			slices.SortFunc(report.Skips, order)
+			slices.SortFunc(skips, order)
+			if !slices.Equal(report.Skips, skips) {
+				t.Errorf("one run skips %v and %d shards of\n%v\nskip %v", report.Skips, count, stagesOf(f, o), skips)
 			}
 			many.done = map[string]int{}
-			if _, err := f.Run(t.Context(), flow.RunOptions{Larder: larderIn(t, tier.Share(memory.New(memory.Options{}), shared))}); err != nil {
+			o.Larder = larderIn(t, tier.Share(memory.New(memory.Options{}), shared))
+			if _, err := f.Run(t.Context(), o); err != nil {
 				t.Fatal(err)
 			}
 			slices.Sort(one.got) // sinks run concurrently
 			slices.Sort(many.got)
-			if diff := cmp.Diff(one.got, many.got); diff != "" || len(many.done) > 0 {
-				t.Errorf("a run after %d shards of\n%v\ncomputes %v and differs by %s", count, stagesOf(f), many.done, diff)
+			if diff := gocmp.Diff(one.got, many.got); diff != "" || len(many.done) > 0 {
+				t.Errorf("a run after %d shards of\n%v\ncomputes %v and differs by %s", count, stagesOf(f, o), many.done, diff)
 			}
 		})
 	}
 }
 
 // stagesOf describes the stages of a flow.
-func stagesOf(f *flow.Flow) string {
+func stagesOf(f *flow.Flow, o flow.RunOptions) string {
 	var all []string
 	for _, n := range f.Nodes {
 		all = append(all, fmt.Sprintf("%s: %s %v of %v", n.Name, n.Component.Name, n.Options.Keep, n.From))
 	}
-	stages, err := f.Stages()
+	stages, err := f.Stages(o)
 	return strings.Join(append(all, fmt.Sprint(stages, err)), "\n")
 }
 

@@ -17,19 +17,18 @@ type Stage struct {
 // ErrNoStages is the error of a flow that caches nothing that its targets need.
 var ErrNoStages = errors.New("the flow caches no results that a shard could compute; set keep or checkpoint on a node")
 
-// Stages lists the stages of a run of the given nodes, or of all sinks and checkpoints
-// without names.
+// Stages lists the stages of a run with the options Only and OnError.
 //
 // The nodes of a stage are checkpoints, and the last nodes before a sink, before an
 // operator that reads all samples (such as filter, sort or group-by) or repeats them, and
-// before several readers. Their ranges cover every cached result once. A later stage
+// before several readers; also nodes that skip samples. Their ranges cover every cached result once. A later stage
 // begins where the order of samples changes after such a node.
-func (f *Flow) Stages(only ...string) ([]Stage, error) {
-	targets, _, err := f.targets(only)
+func (f *Flow) Stages(o RunOptions) ([]Stage, error) {
+	targets, _, err := f.targets(o.Only)
 	if err != nil {
 		return nil, requestError{err}
 	}
-	r := &run{Flow: f, targets: targets}
+	r := &run{Flow: f, RunOptions: o, targets: targets}
 	for _, n := range f.needed(targets) {
 		r.states = append(r.states, &state{Node: n, target: slices.Contains(targets, n), pinned: n.Options.Checkpoint})
 	}

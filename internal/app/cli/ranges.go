@@ -19,6 +19,7 @@ type rangesFlags struct {
 	set    variables
 	from   flowFile
 	only   []string
+	fails  string
 	shards int
 	json   bool
 }
@@ -38,6 +39,7 @@ the results that they depend on are cached. Nothing is computed.`,
 	f.set.flags(c)
 	f.from.flags(c)
 	c.Flags().StringArrayVar(&f.only, "only", nil, "the stages of a run of this `node`, or NODE.OUTPUT for one of several outputs; may be repeated")
+	c.Flags().StringVar(&f.fails, "on-error", "fail", "the option of the run: a node that skips samples ends a stage")
 	c.Flags().IntVar(&f.shards, "shards", 0, "`number` of shards")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
@@ -51,8 +53,12 @@ func (a *app) ranges(ctx context.Context, file string, f rangesFlags) error {
 	if err != nil {
 		return err
 	}
+	onError, err := flow.ParseOnError(f.fails)
+	if err != nil {
+		return usageError{fmt.Errorf("--on-error %w", err)}
+	}
 	return a.withLarder(larder.Options{}, func(l *larder.Larder) error {
-		stages, err := fl.ShardRanges(ctx, flow.RunOptions{Larder: l, Only: f.only, Log: a.logger()}, f.shards)
+		stages, err := fl.ShardRanges(ctx, flow.RunOptions{Larder: l, Only: f.only, OnError: onError, Log: a.logger()}, f.shards)
 		if err != nil {
 			return flowError(err)
 		}
