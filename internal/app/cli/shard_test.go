@@ -154,7 +154,9 @@ func TestKilledShard(t *testing.T) {
 		sharedServer(t)
 		b.write("flow.yaml", fmt.Sprintf(shardedFlow, "sleep 0.05"))
 		machines := b.machines(4)
-		shard := func(i int) []string { return []string{"run", "flow.yaml", "--shard", fmt.Sprint(i+1, "/4"), "--stage", "1"} }
+		shard := func(i int) []string {
+			return []string{"run", "flow.yaml", "--shard", fmt.Sprint(i+1, "/4"), "--stage", "1"}
+		}
 		victim, after := r.IntN(4), 1+r.IntN(20)
 		var done sync.WaitGroup
 		var killed *exec.Cmd
