@@ -146,7 +146,7 @@ func TestKilledShard(t *testing.T) {
 	testrand.Long(t) // the leases of a killed process end after ten seconds
 	kills := 1
 	if testrand.All() {
-		kills = 20
+		kills = 5
 	}
 	r := testrand.New(t)
 	for range kills {
