@@ -130,6 +130,22 @@ func TestSecondRunComputesNothing(t *testing.T) {
 	}
 }
 
+func TestPlanWithoutACache(t *testing.T) {
+	f := letters(t, `
+  small: {map: image-resize, from: letters, with: {width: 8}}
+  out: {sink: underfolder, from: small, with: {path: out}}
+`)
+	p, err := f.Plan(t.Context(), flow.RunOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range p.Nodes {
+		if n.Name == "small" && n.Compute != 26 {
+			t.Errorf("the plan without a cache: %+v", n)
+		}
+	}
+}
+
 func TestPlanSaysWhatAndWhy(t *testing.T) {
 	f := letters(t, `
   stats: {map: image-stats, from: letters, checkpoint: true}

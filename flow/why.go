@@ -86,7 +86,11 @@ type explainer struct {
 }
 
 func newExplainer(r *run) explainer {
-	return explainer{run: r, provenance: records.ProvenanceReader{Store: r.Larder.Store()}, last: map[string]map[int]use{}}
+	x := explainer{run: r, last: map[string]map[int]use{}}
+	if r.Larder != nil {
+		x.provenance.Store = r.Larder.Store()
+	}
+	return x
 }
 
 // waits is the reason for computing results whose key depends on results that

@@ -13,6 +13,7 @@ import (
 const (
 	maxParked      = 64       // about as many connections as the services' own tools open
 	maxParkedBytes = 64 << 20 // more than most networks transfer during one request
+	maxTrips       = 3        // round trips for each slot: that many more may compute for a moment
 )
 
 // Blocking releases the slot of ctx while its task waits for bytes from another machine,
@@ -21,7 +22,8 @@ const (
 // pass within a slot keeps the slot.
 //
 // A task takes its slot back without waiting, because tasks with slots may wait for its
-// data. So more tasks than slots may run until the next ones finish.
+// data. So more tasks than slots may run until the next ones finish: what follows should
+// not take long.
 func Blocking(ctx context.Context, bytes int64) (resume func()) {
 	t, _ := ctx.Value(within{}).(*slotLease)
 	if t == nil || !t.park(bytes) {
@@ -30,34 +32,62 @@ func Blocking(ctx context.Context, bytes int64) (resume func()) {
 	return t.unpark
 }
 
-// RoundTrip is [Blocking] for a request to another machine on behalf of all elements that a
-// worker took, such as a lookup of their keys. If it takes long, workers do not take fewer
-// elements.
-func RoundTrip(ctx context.Context, bytes int64) (resume func()) {
-	unpark := Blocking(ctx, bytes)
-	waited, _ := ctx.Value(waitedKey{}).(*atomic.Int64)
-	if waited == nil {
-		return unpark
+// RoundTrip declares that the task waits for a request to another machine, on behalf of all
+// elements that a worker took, such as a lookup of their keys, until the returned function is
+// called. Workers do not take fewer elements because of the time that it takes.
+//
+// Like [Blocking] it may release the slot, but elements may be computed after it. So only as
+// many tasks release theirs as it takes to use the slots: none if elements take much longer
+// than round trips.
+func RoundTrip(ctx context.Context, bytes int64) (end func()) {
+	resume := func() {}
+	if t, _ := ctx.Value(within{}).(*slotLease); t != nil && t.slots.idle() && t.park(bytes) {
+		resume = t.unpark
+	}
+	waits, _ := ctx.Value(waitsKey{}).(*atomic.Int64)
+	if waits == nil {
+		return resume
 	}
 	start := time.Now()
 	return func() {
-		unpark()
-		waited.Add(int64(time.Since(start)))
+		resume()
+		waits.Add(int64(time.Since(start)))
 	}
 }
 
 // slots are those of a pool, or of one pass of a nil Pool.
 type slots struct {
+	n    int
 	free *semaphore.Weighted
 
 	mu            sync.Mutex
-	parked        int   // tasks that released their slots
-	bytes         int64 // bytes that these wait for
-	retained      int   // slots kept back for tasks beyond the bounds
-	overcommitted int   // slots taken back while none was free
+	recent        durations // of the last takes, with later ones weighing more
+	parked        int       // tasks that released their slots
+	bytes         int64     // bytes that these wait for
+	retained      int       // slots kept back for tasks beyond the bounds
+	overcommitted int       // slots taken back while none was free
 }
 
-func newSlots(n int) *slots { return &slots{free: semaphore.NewWeighted(int64(n))} }
+func newSlots(n int) *slots { return &slots{n: n, free: semaphore.NewWeighted(int64(n))} }
+
+// observe records the durations of a take.
+func (s *slots) observe(d durations) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.recent.took += (d.took - s.recent.took) / 4
+	s.recent.waited += (d.waited - s.recent.waited) / 4
+}
+
+// idle reports whether so few tasks wait that slots would be idle if one more task kept
+// its slot: the recent ones waited for waited/took times as long as they computed.
+func (s *slots) idle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.parked < maxTrips*s.n && int64(s.parked+1)*int64(s.recent.took) < int64(s.n)*int64(s.recent.waited)
+}
 
 // begin waits for a slot, or until ctx ends, and then returns its cause. The returned
 // context holds the slot until end is called. With nil slots it is ctx.

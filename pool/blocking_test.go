@@ -350,26 +350,38 @@ func TestAwayOutlives(t *testing.T) {
 	})
 }
 
-// TestRoundTripsDoNotShrinkTakes checks that workers take many elements together although each take waits for another
-// machine, and that the waits overlap.
-func TestRoundTripsDoNotShrinkTakes(t *testing.T) {
-	for name, wait := range map[string]func(context.Context, int64) func(){"for a round trip": pool.RoundTrip, "for each element": pool.Blocking} {
-		t.Run(name, func(t *testing.T) {
+// TestRoundTrips checks what a pass does while each take waits for another machine: workers take many elements
+// together, the waits overlap, and no more tasks compute at a time than there are slots, but for a moment.
+func TestRoundTrips(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		n             int
+		trip, each    time.Duration // a round trip, and the computation of an element
+		most          time.Duration // of the pass
+		takes, active int64
+	}{
+		{"that take much longer than computations", 20_000, time.Second, 0, 20 * time.Second, 600, 8},
+		{"that take longer than computations", 20_000, 50 * time.Millisecond, 50 * time.Microsecond, 2 * time.Second, 600, 8},
+		{"that take less than computations", 400, time.Second, 10 * time.Second, 2222 * time.Second, 400, 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var mu sync.Mutex
-				takes, start := 0, time.Now()
-				err := pool.New(2).Ranges(t.Context(), 20_000, func(ctx context.Context, from, to int) (int, error) {
-					mu.Lock()
-					takes++
-					mu.Unlock()
-					resume := wait(ctx, 0)
-					time.Sleep(time.Second)
-					resume()
+				var takes atomic.Int64
+				var active counts
+				start := time.Now()
+				err := pool.New(2).Ranges(t.Context(), test.n, func(ctx context.Context, from, to int) (int, error) {
+					takes.Add(1)
+					end := pool.RoundTrip(ctx, 0)
+					time.Sleep(test.trip)
+					end()
+					active.begin()
+					defer active.end()
+					time.Sleep(time.Duration(to-from) * test.each)
 					return to - from, nil
 				})
 				took := time.Since(start)
-				if together := name == "for a round trip"; err != nil || together && (takes > 600 || took > 20*time.Second) || !together && takes < 10_000 {
-					t.Errorf("%d takes in %v, %v", takes, took, err)
+				if n := takes.Load(); err != nil || n > test.takes || took > test.most || active.most.Load() > test.active {
+					t.Errorf("%d takes, %v, %d at a time, %v", n, took, active.most.Load(), err)
 				}
 			})
 		})

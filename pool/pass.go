@@ -34,11 +34,13 @@ func (p *Pool) pass(ctx context.Context, left *spans, do func(ctx context.Contex
 			return err
 		}
 		defer end()
-		inner, took := stopwatch(inner)
+		inner, passed := stopwatch(inner)
 		done, err := do(inner, t.from, t.to)
+		d := passed()
+		slots.observe(d)
 		all.mu.Lock()
 		defer all.mu.Unlock()
-		left.settle(t, done, err != nil, took())
+		left.settle(t, done, err != nil, d)
 		return err
 	}
 	all.run(left.n, func() {

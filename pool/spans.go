@@ -7,8 +7,9 @@ import (
 )
 
 // A worker takes as many elements as it computes in about stretchTime, which amortizes
-// the cost of passing, looking up and storing them. The time of a [RoundTrip] is not
-// counted: it is about the same for any number of elements.
+// the cost of passing, looking up and storing them. If the last ones waited for a
+// [RoundTrip], which takes about the same time for any number of elements, it takes as many
+// as it computes in that time, up to Patience/2.
 const (
 	stretchTime = 4 * time.Millisecond
 	maxStretch  = 512 // elements
@@ -69,25 +70,32 @@ func (s *spans) takeBack() span {
 // settle records how many elements of t were computed, and gives back the rest unless
 // the worker failed. After a slow take the size is halved at most, because the worker
 // may have waited for a processor.
-func (s *spans) settle(t span, made int, failed bool, took time.Duration) {
+func (s *spans) settle(t span, made int, failed bool, d durations) {
+	took, stretch := d.took, max(stretchTime, min(d.waited, Patience/2))
 	if rest := (span{t.from + made, t.to}); rest.from < rest.to && !failed {
 		s.back = append(s.back, rest)
 	}
 	switch {
-	case took > 2*stretchTime:
-		s.size = max(1, min(s.size, max(s.size/2, int(int64(made)*int64(stretchTime)/int64(took)))))
-	case took < stretchTime/2 && made >= s.most():
-		s.size = max(s.most(), min(2*s.most(), s.limit))
+	case took > 2*stretch:
+		s.size = max(1, min(s.size, max(s.size/2, int(int64(made)*int64(stretch)/int64(took)))))
+	case took < stretch/2 && made >= s.most():
+		factor := min(8, max(2, stretch/2/max(took, 1)))
+		s.size = max(s.most(), min(int(factor)*s.most(), s.limit))
 	}
 }
 
-// stopwatch returns a context and a function that returns the time since then, without the
-// time of round trips in that context.
-func stopwatch(ctx context.Context) (inner context.Context, took func() time.Duration) {
-	start, waited := time.Now(), new(atomic.Int64)
-	return context.WithValue(ctx, waitedKey{}, waited), func() time.Duration {
-		return max(0, time.Since(start)-time.Duration(waited.Load()))
+// durations says how long a worker took for its elements, and how long it waited for round
+// trips beside that.
+type durations struct{ took, waited time.Duration }
+
+// stopwatch returns a context, and a function that returns the durations of the work in it
+// since then.
+func stopwatch(ctx context.Context) (inner context.Context, passed func() durations) {
+	start, waits := time.Now(), new(atomic.Int64)
+	return context.WithValue(ctx, waitsKey{}, waits), func() durations {
+		waited := time.Duration(waits.Load())
+		return durations{max(0, time.Since(start)-waited), waited}
 	}
 }
 
-type waitedKey struct{}
+type waitsKey struct{}

@@ -18,13 +18,13 @@ func TestOneLongWaitChangesLittle(t *testing.T) {
 	}
 	for range 20 {
 		at := next()
-		s.settle(at, at.to-at.from, false, time.Duration(at.to-at.from)*time.Microsecond)
+		s.settle(at, at.to-at.from, false, durations{took: time.Duration(at.to-at.from) * time.Microsecond})
 	}
 	if s.most() != maxStretch {
 		t.Fatalf("of quick elements %d are taken at once", s.most())
 	}
 	at := next()
-	s.settle(at, 10, false, time.Second)
+	s.settle(at, 10, false, durations{took: time.Second})
 	if s.most() != maxStretch/2 {
 		t.Errorf("after one wait %d are taken at once, want half as many as before", s.most())
 	}
@@ -33,7 +33,7 @@ func TestOneLongWaitChangesLittle(t *testing.T) {
 	}
 	for range 9 {
 		at := next()
-		s.settle(at, 1, false, time.Second)
+		s.settle(at, 1, false, durations{took: time.Second})
 	}
 	if at := next(); at.to-at.from != 1 {
 		t.Errorf("of elements that take a second each %d are taken at once", at.to-at.from)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"iter"
 	"sync"
-	"time"
 )
 
 // Stream yields the elements of [0, n) in order while workers compute the next ones.
@@ -117,18 +116,22 @@ func (s *stream[T]) computeSpan(ctx context.Context, slots *slots, t span) error
 		return err
 	}
 	defer end()
-	inner, took := stopwatch(inner)
+	inner, passed := stopwatch(inner)
 	made := stretch[T]{err: errEnded}
-	defer func() { s.settle(t, made, took()) }()
+	defer func() {
+		d := passed()
+		slots.observe(d)
+		s.settle(t, made, d)
+	}()
 	made.values, made.err = s.make(inner, t.from, t.to)
 	return nil
 }
 
 // settle records the results of a worker's elements.
-func (s *stream[T]) settle(t span, made stretch[T], took time.Duration) {
+func (s *stream[T]) settle(t span, made stretch[T], d durations) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.done[t.from] = made
-	s.spans.settle(t, len(made.values), made.err != nil, took)
+	s.spans.settle(t, len(made.values), made.err != nil, d)
 	s.news.Broadcast()
 }

@@ -674,6 +674,7 @@ func testTryLease(t *testing.T, s store.Leases) {
 		if err != nil || !slices.Equal(leased, want) {
 			t.Fatalf("TryLease: %v, %v, want %v", leased, err, want)
 		}
+		clear(leased) // belongs to the caller
 		return release
 	}
 	some := try([]bool{true, false, true}, Key(0), Key(1), Key(2)) // and does not wait

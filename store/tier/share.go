@@ -10,8 +10,7 @@ import (
 	"github.com/larder-data/larder/store"
 )
 
-// shared is a near store that shares the results that others computed. Requests to far
-// release the slots of their tasks.
+// shared is a near store that shares the results that others computed.
 type shared struct {
 	store.Store // near
 	far         store.Store
@@ -67,7 +66,7 @@ func (s *shared) later(ctx context.Context, k key.Key, near store.Record, missin
 	if missing != nil {
 		records[0] = store.Record{}
 	}
-	defer pool.Blocking(ctx, requestBytes)()
+	defer pool.RoundTrip(ctx, requestBytes)()
 	s.fill(ctx, []key.Key{k}, records)
 	switch {
 	case !records[0].Key.IsZero():
@@ -163,7 +162,12 @@ func (s *shared) Delete(ctx context.Context, keys ...key.Key) error {
 }
 
 func (s *shared) Lease(ctx context.Context, k key.Key) (release func(), err error) {
-	defer pool.Blocking(ctx, 0)()
+	leased, release, err := s.TryLease(ctx, []key.Key{k})
+	if err != nil || leased[0] {
+		return release, err
+	}
+	release()
+	defer pool.Blocking(ctx, 0)() // others compute the result
 	return s.leases().Lease(ctx, k)
 }
 

@@ -105,6 +105,7 @@ var bounded = law{
 		{"wait for memory of tasks that wait", "pool/capacity.go", "return s.bytes > 0 && s.waits == 0", "return s.bytes > 0", []string{"pool.TestBytesWaitForNoCallerWhoWaits", "pool.TestSpaceIsAsItsModel"}},
 		{"give memory to new tasks before those that have some", "pool/capacity.go", "		if q.share.bytes == 0 {\n			continue\n		}\n", "", []string{"pool.TestBytesOfOneComputationBelongTogether"}},
 		{"do not report that a task waits for a slot", "pool/blocking.go", "defer Wait(ctx)()", "defer Wait(context.Background())()", []string{"pool.TestBytesWaitForNoCallerWhoWaits"}},
+		{"compute more tasks than there are slots after round trips", "pool/blocking.go", "t.slots.idle() && t.park(bytes)", "t.park(bytes)", []string{"pool.TestRoundTrips"}},
 		{"give nodes with `workers` a memory limit of their own", "pool/pool.go", "	return newPool(workers, p.capacity)\n", "	return New(workers)\n", []string{"pool.TestPoolsHaveBytesOfTheirOwn"}},
 		{"do not count bytes that are read", "dataset/file.go", "done, err := takeIn(ctx, stat.Size)", "done, err := takeIn(ctx, 0)", []string{"dataset.TestFilesAreReadWithinTheBound"}},
 		{"retain large values", "dataset/item.go", "if it.read && !it.retained && ", "if it.read && it.retained && ", []string{"dataset.TestLargeValuesAreLetGo"}},

@@ -3,6 +3,7 @@ package lease
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/larder-data/larder/key"
@@ -56,7 +57,8 @@ func (t *Table) TryAcquire(keys []key.Key) (leased []bool, release func()) {
 			t.slots[k], leased[i] = &buffer[i], true
 		}
 	}
-	return leased, sync.OnceFunc(func() { t.leaveAll(keys, leased) })
+	own := slices.Clone(leased) // the caller may change its slice
+	return leased, sync.OnceFunc(func() { t.leaveAll(keys, own) })
 }
 
 // leaveAll ends the leases of the keys that leased marks.
