@@ -350,8 +350,8 @@ func TestAwayOutlives(t *testing.T) {
 	})
 }
 
-// TestRoundTrips checks what a pass does while each take waits for another machine: workers take many elements
-// together, the waits overlap, and no more tasks compute at a time than there are slots, but for a moment.
+// TestRoundTrips checks a pass in which each take waits for another machine. Workers take many elements together, and
+// the waits overlap. No more tasks compute at a time than there are slots, but for a moment.
 func TestRoundTrips(t *testing.T) {
 	for _, test := range []struct {
 		name          string

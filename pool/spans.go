@@ -7,9 +7,9 @@ import (
 )
 
 // A worker takes as many elements as it computes in about stretchTime, which amortizes
-// the cost of passing, looking up and storing them. If the last ones waited for a
-// [RoundTrip], which takes about the same time for any number of elements, it takes as many
-// as it computes in that time, up to Patience/2.
+// the cost of passing, looking up and storing them. A [RoundTrip] takes about the same time
+// for any number of elements. After one, a worker takes as many as it computes in that time,
+// up to Patience/2.
 const (
 	stretchTime = 4 * time.Millisecond
 	maxStretch  = 512 // elements
@@ -79,8 +79,11 @@ func (s *spans) settle(t span, made int, failed bool, d durations) {
 	case took > 2*stretch:
 		s.size = max(1, min(s.size, max(s.size/2, int(int64(made)*int64(stretch)/int64(took)))))
 	case took < stretch/2 && made >= s.most():
-		factor := min(8, max(2, stretch/2/max(took, 1)))
-		s.size = max(s.most(), min(int(factor)*s.most(), s.limit))
+		factor := 2
+		if d.waited > stretch {
+			factor = 8 // few elements cost as much time as many
+		}
+		s.size = max(s.most(), min(factor*s.most(), s.limit))
 	}
 }
 

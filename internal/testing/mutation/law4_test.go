@@ -44,6 +44,7 @@ var bounded = law{
 		"codec.TestImagesThatClaimTooMuchAreRefused":      "a small image file cannot claim all memory",
 		"key.TestMemoIsBounded":                           "cached digests of files are bounded",
 		"cache.TestShadowsFitTheCache":                    "the keys that the policy auto remembers are bounded",
+		"pool.TestRoundTrips":                             "tasks that waited for another machine compute no more at a time than there are slots",
 		"pool.TestBytesAreBounded":                        "bytes in use at the same time are bounded",
 		"pool.TestSpaceIsAsItsModel":                      "the memory limit holds, except where all owners of memory wait",
 		"pool.TestBytesOfOneComputationBelongTogether":    "a task that already has memory gets more before a task without any",
