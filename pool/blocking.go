@@ -32,9 +32,9 @@ func Blocking(ctx context.Context, bytes int64) (resume func()) {
 	return t.unpark
 }
 
-// RoundTrip declares that the task waits for a request to another machine, on behalf of all
-// elements that a worker took, such as a lookup of their keys, until the returned function is
-// called. Workers do not take fewer elements because of the time that it takes.
+// RoundTrip declares that the task waits for a request to another machine until the returned
+// function is called. The request is for all elements that a worker took, such as a lookup of
+// their keys. Workers do not take fewer elements because of the time that it takes.
 //
 // Like [Blocking] it may release the slot, but elements may be computed after it. So only as
 // many tasks release theirs as it takes to use the slots: none if elements take much longer
