@@ -23,7 +23,7 @@ func (a *app) clearCommand() *cobra.Command {
 
 A NODE is the name of an operation as larder ls lists it, or a node of a flow
 as FLOW.yaml#NODE. The latter removes the records that its last run used, and the
-manifest that lists them. With LARDER_SHARED, their copies on that server are
+manifest that lists them. With LARDER_STORE, their copies on that server are
 removed too; its other records stay.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if all == (len(args) > 0) {

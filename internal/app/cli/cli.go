@@ -176,6 +176,7 @@ func status(err error) int {
 type app struct {
 	stdout, stderr io.Writer
 	cache          string           // --cache
+	store          string           // --store
 	cacheSize      string           // --cache-size
 	warned         func(flow.Event) // receives warnings, if not nil
 	limits         limits           // --max-pixels, --max-unpacked
@@ -207,6 +208,7 @@ returned only while they are valid.`,
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(flagError)
+	root.PersistentFlags().StringVar(&a.store, "store", "", "store that machines share, by `URL`: redis://HOST/0 or s3://BUCKET/DIRECTORY (default: LARDER_STORE)")
 	root.PersistentFlags().StringVar(&a.cache, "cache", "", "cache `directory` (default: LARDER_CACHE, else larder in the user's cache directory)")
 	root.PersistentFlags().StringVar(&a.cacheSize, "cache-size", "", "maximum `size` of the cache on disk, such as 50GiB, or none (default: LARDER_CACHE_SIZE, else 20GiB)")
 	a.limits.flags(root)
@@ -266,7 +268,7 @@ func (a *app) open(o larder.Options) (*larder.Larder, error) {
 // openWith opens a larder with options o and the store that machines share.
 func (a *app) openWith(o larder.Options) (*larder.Larder, error) {
 	if !a.alone {
-		s, named, err := openShared(o.Logger)
+		s, named, err := a.openShared(o.Logger)
 		if err != nil {
 			return nil, err
 		}

@@ -112,7 +112,7 @@ func (r *componentRun) flags(c *cobra.Command) {
 	f.SortFlags = false
 	f.VarP(&r.in, "input", "i", "a dataset to read; may be repeated, or given a name: -i.NAME")
 	f.VarP(&r.out, "output", "o", "where to write; may be repeated, or given a name: -o.NAME")
-	names := []string{"input", "output", "workers", "keep", "report", "events", "progress", "dry-run", "json", "on-error", "skips", "logs", "cache", "cache-size", "help", "allow-unused-outputs"}
+	names := []string{"input", "output", "workers", "keep", "report", "events", "progress", "dry-run", "json", "on-error", "skips", "logs", "cache", "cache-size", "store", "help", "allow-unused-outputs"}
 	for _, p := range r.component.Params {
 		name := p.Name
 		if slices.Contains(names, name) {

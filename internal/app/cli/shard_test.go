@@ -191,7 +191,7 @@ func TestKilledShard(t *testing.T) {
 		machines[0].run()
 		got := tree(t, b.path("out"))
 		b.cache += "-alone"
-		t.Setenv("LARDER_SHARED", "")
+		t.Setenv("LARDER_STORE", "")
 		b.run()
 		sameTree(t, "after a kill", got, tree(t, b.path("out")))
 	}

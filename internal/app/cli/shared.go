@@ -8,34 +8,73 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"strings"
 
 	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/larder-data/larder/internal/text/display"
+	"github.com/larder-data/larder/store"
+	"github.com/larder-data/larder/store/bucket"
 	"github.com/larder-data/larder/store/redis"
 )
 
-// sharedName is the variable that names the store that machines share. It is
-// not a flag, because it may contain a password and flags are visible to all
-// users.
-const sharedName = "LARDER_SHARED"
+const (
+	// sharedName is the variable that names the store that machines share. It may contain
+	// a password, which a flag must not, because flags are visible to all users.
+	sharedName = "LARDER_STORE"
+	// secretName is the variable with the secret that signs results in a bucket.
+	secretName = "LARDER_STORE_SECRET"
+)
+
+// sharedStore is a store that machines share.
+type sharedStore interface {
+	store.Store
+	fmt.Stringer // the address without credentials
+}
 
 // openShared opens the store that machines share, if one is named.
-func openShared(log *slog.Logger) (s *redis.Store, named bool, err error) {
-	text := os.Getenv(sharedName)
+func (a *app) openShared(log *slog.Logger) (s sharedStore, named bool, err error) {
+	text, from := a.store, "--store"
+	if text == "" {
+		text, from = os.Getenv(sharedName), "the variable "+sharedName
+	} else if u, err := url.Parse(text); err == nil && u.User != nil {
+		return nil, true, usageError{fmt.Errorf("--store: its user and password are visible to all users of this machine; set %s instead", sharedName)}
+	}
 	if text == "" {
 		return nil, false, nil
 	}
-	goredis.SetLogger(mute{}) // the store reports what matters
-	o, err := sharedOptions(text)
-	if err == nil {
-		o.Logger = log
-		s, err = redis.Open(o)
+	scheme, _, _ := strings.Cut(text, "://")
+	switch scheme {
+	case "redis", "rediss", "unix":
+		s, err = openRedis(text, log)
+	case "s3", "gs", "az":
+		s, err = openBucket(text, log)
+	default:
+		err = errors.New("unknown kind of store; write redis://host:6379/0 or s3://bucket/directory")
 	}
 	if err != nil {
-		return nil, true, usageError{fmt.Errorf("the variable LARDER_SHARED: %s", display.WithoutPackages(err.Error()))}
+		return nil, true, usageError{fmt.Errorf("%s: %s", from, display.WithoutPackages(err.Error()))}
 	}
 	return s, true, nil
+}
+
+func openRedis(text string, log *slog.Logger) (sharedStore, error) {
+	goredis.SetLogger(mute{}) // the store reports what matters
+	o, err := sharedOptions(text)
+	if err != nil {
+		return nil, err
+	}
+	o.Logger = log
+	return redis.Open(o)
+}
+
+// openBucket opens a store in a bucket. Its only setting is read-only.
+func openBucket(text string, log *slog.Logger) (sharedStore, error) {
+	text, readOnly := strings.CutSuffix(text, "?read-only")
+	if strings.Contains(text, "?") {
+		return nil, errors.New("unknown setting; valid: read-only")
+	}
+	return bucket.Open(bucket.Options{URL: text, ReadOnly: readOnly, Secret: []byte(os.Getenv(secretName)), Logger: log})
 }
 
 // mute discards the log.
@@ -95,8 +134,8 @@ type sharedJSON struct {
 }
 
 // sharedTotal sums up the store that machines share; nil if there is none.
-func sharedTotal(ctx context.Context) (*sharedJSON, error) {
-	s, named, err := openShared(slog.New(slog.DiscardHandler)) // the error contains it
+func (a *app) sharedTotal(ctx context.Context) (*sharedJSON, error) {
+	s, named, err := a.openShared(slog.New(slog.DiscardHandler)) // the error contains it
 	if err != nil || !named {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,9 +10,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/larder-data/larder/objectstore/objectstoretest"
 )
 
-// sharedServer starts a Redis server, and sets LARDER_SHARED to it.
+// sharedServer starts a Redis server, and sets LARDER_STORE to it.
 func sharedServer(t *testing.T) (stop func()) {
 	t.Helper()
 	program, err := exec.LookPath("redis-server")
@@ -37,7 +40,7 @@ func sharedServer(t *testing.T) (stop func()) {
 			t.Fatal("the server does not listen")
 		}
 	}
-	t.Setenv("LARDER_SHARED", "unix://"+socket+"?max-bytes=10MB")
+	t.Setenv("LARDER_STORE", "unix://"+socket+"?max-bytes=10MB")
 	return stop
 }
 
@@ -99,18 +102,78 @@ nodes:
 	}
 }
 
+// TestBucket checks that one machine finds the results of another in a bucket, and that one that may only read stores
+// nothing there.
+func TestBucket(t *testing.T) {
+	_, objects := objectstoretest.S3(t)
+	dir := t.TempDir()
+	flow := filepath.Join(dir, "flow.yaml")
+	text := `version: 1
+nodes:
+  in: {source: jsonl, with: {path: rows.jsonl}}
+  sums: {map: compute, from: in, keep: true, with: {set: {x: a+1}}}
+  out: {sink: jsonl, from: sums, with: {path: out.jsonl, overwrite: replace}}
+`
+	if err := os.WriteFile(filepath.Join(dir, "rows.jsonl"), []byte("{\"a\": 1}\n{\"a\": 2}\n{\"a\": 3}\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(flow, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	stored := func() int { return len(objects.Names()) }
+	for _, test := range []struct{ machine, store, want string }{
+		{"a", "s3://bucket/team?read-only", "3 computed"},
+		{"b", "s3://bucket/team", "3 computed"},
+		{"c", "s3://bucket/team?read-only", "0 computed"},
+		{"d", "s3://bucket/other", "3 computed"},
+	} {
+		if err := os.RemoveAll(filepath.Join(dir, "out.jsonl")); err != nil { // otherwise it is up to date
+			t.Fatal(err)
+		}
+		before, file := stored(), filepath.Join(dir, "report.json")
+		r := inProcess(t, filepath.Join(dir, test.machine), "run", flow, "--store", test.store, "--report", file)
+		if r.status != 0 {
+			t.Fatalf("machine %s: status %d, %s", test.machine, r.status, r.stderr)
+		}
+		var report struct {
+			Nodes []struct {
+				Name     string `json:"name"`
+				Computed int    `json:"computed"`
+			} `json:"nodes"`
+		}
+		if b, err := os.ReadFile(file); err != nil || json.Unmarshal(b, &report) != nil {
+			t.Fatalf("%s, %v", b, err)
+		}
+		for _, n := range report.Nodes {
+			if got := fmt.Sprint(n.Computed, " computed"); n.Name == "sums" && got != test.want {
+				t.Errorf("machine %s: %s, want %s", test.machine, got, test.want)
+			}
+		}
+		if wrote := stored() > before; wrote == strings.HasSuffix(test.store, "read-only") {
+			t.Errorf("machine %s: %d objects before and %d after", test.machine, before, stored())
+		}
+	}
+	if r := inProcess(t, filepath.Join(dir, "a"), "stats", "--store", "s3://bucket/team"); r.status != 0 || !strings.Contains(r.stdout, "\nshared: ") {
+		t.Errorf("stats: %s%s", r.stdout, r.stderr)
+	}
+	if r := inProcess(t, filepath.Join(dir, "a"), "run", flow, "--store", "redis://u:hunter2@host"); r.status != 2 || !strings.Contains(r.stderr, "visible to all users") || strings.Contains(r.stderr, "hunter2") {
+		t.Errorf("status %d, %s", r.status, r.stderr)
+	}
+}
+
 func TestWrongShared(t *testing.T) {
 	for text, want := range map[string]string{
 		"redis://host/0?u:hunter2@":              "unknown setting",
 		"redis://host?max-bytes=hunter2":         "max-bytes is not a size",
 		"unix:///u:hunter2@/run/redis":           "invalid server address; write redis://host:6379/0",
 		"redis://u:hunter2@host:port":            "invalid server address; write redis://host:6379/0",
-		"http://u:hunter2@host":                  "invalid server address; write redis://host:6379/0",
+		"http://u:hunter2@host":                  "unknown kind of store; write redis://host:6379/0 or s3://bucket/directory",
+		"s3://bucket/a?hunter2":                  "unknown setting; valid: read-only",
 		"redis://u:hunter2@host?max-record=1TiB": "MaxRecord is",
 	} {
-		t.Setenv("LARDER_SHARED", text)
+		t.Setenv("LARDER_STORE", text)
 		r := inProcess(t, t.TempDir(), "run", "../../../examples/letters/flow.yaml")
-		if r.status != 2 || !strings.Contains(r.stderr, want) || !strings.Contains(r.stderr, "LARDER_SHARED") || strings.Contains(r.stderr, "hunter2") {
+		if r.status != 2 || !strings.Contains(r.stderr, want) || !strings.Contains(r.stderr, "LARDER_STORE") || strings.Contains(r.stderr, "hunter2") {
 			t.Errorf("%s: status %d, %s", text, r.status, r.stderr)
 		}
 	}

@@ -37,7 +37,7 @@ func (a *app) stats(ctx context.Context, asJSON bool) error {
 	if err != nil {
 		return usageError{err}
 	}
-	shared, err := sharedTotal(ctx)
+	shared, err := a.sharedTotal(ctx)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ type totalJSON struct {
 	Manifests int64      `json:"manifests"`
 	Kinds     []kindJSON `json:"kinds"`
 
-	Shared *sharedJSON `json:"shared,omitempty"` // of LARDER_SHARED
+	Shared *sharedJSON `json:"shared,omitempty"` // of LARDER_STORE
 }
 
 type kindJSON struct {
