@@ -59,6 +59,13 @@ func (o *Objects) Put(at string, content []byte) {
 	o.all["/"+at] = object{content, tagOf(content), nil}
 }
 
+// Delete removes an object, as another user would.
+func (o *Objects) Delete(at string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.all, "/"+at)
+}
+
 // Get returns the content of an object, nil if there is none.
 func (o *Objects) Get(at string) []byte {
 	o.mu.Lock()
