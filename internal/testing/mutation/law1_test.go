@@ -3,6 +3,10 @@ package mutation
 var rightHits = law{
 	shows: map[string]string{
 		"store/tier.TestSharedNotes":                                "digests of files that one machine stored in a shared store are not used by another machine; of other bookkeeping records the later one counts",
+		"store/bucket.TestDamage":                                   "objects of a bucket that were changed, cut, swapped or removed make records missing, and never wrong",
+		"store/bucket.TestMachinesShare":                            "the record that was put last counts on all machines that share a bucket",
+		"store/bucket.TestSignatures":                               "a user with a secret believes only results in a bucket that were signed with it",
+		"store/bucket.TestSchedules":                                "after any sequence of writers and readers of a bucket, some of them killed, no record is wrong, and the committed ones are found",
 		"store/redis.TestDamageIsAMiss":                             "a record in a Redis server whose bytes were changed in any way is read as it was put, or is a miss",
 		"internal/app/server.TestCalls":                             "results of functions of clients are identified by the code and the arguments of the function",
 		"internal/codeid/analysis.TestLiteralsAreFoundByTheirFunc":  "a function literal is found by the position of its `func`, whatever code the compiler generated",
@@ -154,6 +158,11 @@ var rightHits = law{
 		"internal/app/server/embedproxy.TestPrecision":              "numbers of a vector come back bit by bit as the service sent them",
 	},
 	mutations: []mutation{
+		{"believe a record of a bucket without its digest", "store/bucket/layout.go", "int64(len(b)) != e.n || sumOf(b) != e.sum || len(b) < recordSize", "int64(len(b)) != e.n || len(b) < recordSize", []string{"store/bucket.TestDamage"}},
+		{"believe an index under another name", "store/bucket/layout.go", "\th.Write([]byte(name))\n", "", []string{"store/bucket.TestDamage"}},
+		{"believe an index of a bucket without its checksum", "store/bucket/layout.go", "if !hmac.Equal(seal(name, secret, body), b[len(body):]) {", "if len(body) == 0 {", []string{"store/bucket.TestDamage", "store/bucket.TestSignatures"}},
+		{"sign an index without the secret", "store/bucket/layout.go", "if len(secret) > 0 {\n\t\th = hmac", "if len(secret) < 0 {\n\t\th = hmac", []string{"store/bucket.TestSignatures"}},
+		{"let the earlier of two records in a bucket count", "store/bucket/read.go", "e.put > was.put ||", "e.put < was.put ||", []string{"store/bucket.TestMachinesShare", "store/bucket.TestSchedules"}},
 		{"accept digests of files that other machines stored", "store/tier/share.go", "r.Type == records.FileDigest || ", "", []string{"store/tier.TestSharedNotes"}},
 		{"pass digests of files to other machines", "store/tier/share.go", "if r.Type != records.FileDigest {", "if r.Type != 0 || len(records) > 0 {", []string{"store/tier.TestSharedNotes"}},
 		{"use the first argument digest for all sets of arguments of a call", "internal/app/server/call.go", "append(dst, a.call.sums[a.index][:]...)", "append(dst, a.call.sums[0][:]...)", []string{"internal/app/server.TestCalls"}},
