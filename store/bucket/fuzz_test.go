@@ -13,16 +13,16 @@ import (
 // the pack.
 func FuzzIndex(f *testing.F) {
 	_, e := appendRecord(nil, &store.Record{Key: storetest.Key(1), Payload: []byte("payload")}, 7)
-	b := encodeIndex("name", nil, e.n, []entry{e, {key: storetest.Key(2), put: 8}})
-	f.Add(b[:len(b)-len(seal("name", nil, nil))])
+	b := encodeIndex(nil, e.n, []entry{e, {key: storetest.Key(2), put: 8}})
+	f.Add(b[:len(b)-len(seal(nil, nil))])
 	f.Add([]byte(magic))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		b = append(bytes.Clone(b), seal("name", nil, b)...)
-		size, entries, err := decodeIndex("name", nil, b)
+		b = append(bytes.Clone(b), seal(nil, b)...)
+		size, entries, err := decodeIndex(nil, b)
 		if err != nil {
 			return
 		}
-		if !bytes.Equal(encodeIndex("name", nil, size, entries), b) {
+		if !bytes.Equal(encodeIndex(nil, size, entries), b) {
 			t.Error("the encoding differs")
 		}
 		for _, e := range entries {

@@ -36,8 +36,7 @@ import (
 //	49  8 bytes; 0 for a key that was deleted
 //	57 24 first bytes of the SHA-256 of the record
 //
-// The checksum of an index also covers NAME, so no index counts under another one. A record
-// in a pack is
+// A record in a pack is
 //
 //	 0  8 type
 //	 8  8 cost, ns
@@ -98,7 +97,7 @@ func (e *entry) record(b []byte) (r store.Record, err error) {
 }
 
 // encodeIndex returns the index object of a pack.
-func encodeIndex(name string, secret []byte, packSize int64, entries []entry) []byte {
+func encodeIndex(secret []byte, packSize int64, entries []entry) []byte {
 	le := binary.LittleEndian
 	b := make([]byte, 0, indexStart+len(entries)*entrySize+sha256.Size)
 	b = le.AppendUint64(le.AppendUint64(append(b, magic...), uint64(packSize)), uint64(len(entries)))
@@ -110,27 +109,26 @@ func encodeIndex(name string, secret []byte, packSize int64, entries []entry) []
 		}
 		b = append(b, e.sum[:]...)
 	}
-	return append(b, seal(name, secret, b)...)
+	return append(b, seal(secret, b)...)
 }
 
 // seal returns the checksum of an index.
-func seal(name string, secret, b []byte) []byte {
+func seal(secret, b []byte) []byte {
 	h := sha256.New()
 	if len(secret) > 0 {
 		h = hmac.New(sha256.New, secret)
 	}
-	h.Write([]byte(name))
 	h.Write(b)
 	return h.Sum(nil)
 }
 
 // decodeIndex returns the size of the pack and the entries of an index object.
-func decodeIndex(name string, secret, b []byte) (packSize int64, entries []entry, err error) {
+func decodeIndex(secret, b []byte) (packSize int64, entries []entry, err error) {
 	if len(b) < indexStart+sha256.Size || !bytes.HasPrefix(b, []byte(magic)) {
 		return 0, nil, errors.New("not an index")
 	}
 	body := b[:len(b)-sha256.Size]
-	if !hmac.Equal(seal(name, secret, body), b[len(body):]) {
+	if !hmac.Equal(seal(secret, body), b[len(body):]) {
 		if len(secret) > 0 {
 			return 0, nil, errors.New("not signed with this key")
 		}

@@ -183,7 +183,7 @@ func (s *Store) readIndex(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	size, entries, err := decodeIndex(name, s.o.Secret, b)
+	size, entries, err := decodeIndex(s.o.Secret, b)
 	if err != nil {
 		s.o.Logger.Warn("bucket: an index is not used", "bucket", s.shown, "name", name, "error", err)
 	}

@@ -117,7 +117,7 @@ func (s *Store) write(ctx context.Context, p *pack) error {
 		err = s.put(ctx, "packs", p.name, p.content)
 	}
 	if err == nil {
-		err = s.put(ctx, "index", p.name, encodeIndex(p.name, s.o.Secret, p.bytes, p.entries))
+		err = s.put(ctx, "index", p.name, encodeIndex(s.o.Secret, p.bytes, p.entries))
 	}
 	s.mu.Lock()
 	for i := range p.entries {
