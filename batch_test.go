@@ -183,7 +183,7 @@ func TestABatchThatLeavesSome(t *testing.T) {
 		waiter.Go(func() {
 			time.Sleep(time.Second / 2)
 			if r, err := squares(t, 2)[0].Do(t.Context(), l); err != nil || r.Value[0] != 4 {
-				t.Errorf("who waited for one that was not begun got %v, %v", r.Value, err)
+				t.Errorf("the caller that waited for one that was not begun got %v, %v", r.Value, err)
 			}
 		})
 		results, errs := b.Do(t.Context(), l)
@@ -213,7 +213,7 @@ func TestABatchStopsAtAFailure(t *testing.T) {
 		waiter.Go(func() {
 			time.Sleep(time.Second / 2) // the batch is in its second call
 			if r, err := squares(t, 2)[0].Do(t.Context(), l); err != nil || r.Value[0] != 4 {
-				t.Errorf("who waited got %v, %v", r.Value, err)
+				t.Errorf("the caller that waited got %v, %v", r.Value, err)
 			}
 		})
 		results, errs := larder.Batch[[]int]{Calls: calls}.Do(t.Context(), l)

@@ -56,7 +56,7 @@ func (b *batch[T]) computeClaimed(ctx context.Context, claims []*claim[T]) []sin
 	return made
 }
 
-// computeUnresolved computes claims whose inputs are not yet known by content: see
+// computeUnresolved computes claims whose inputs are not yet identified by content: see
 // [Call.computeResolved].
 func (b *batch[T]) computeUnresolved(ctx context.Context, claims []*claim[T]) {
 	if len(claims) == 0 {

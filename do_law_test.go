@@ -106,7 +106,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		}
 	}
 	if m := l.Metrics(); m.Computed != 100 || m.MemoryHits > 20 || m.StoreHits < 80 {
-		t.Errorf("in 20 000 bytes there is room for some of 100 values of 1000: %+v", m)
+		t.Errorf("in 20 000 bytes there is space for some of 100 values of 1000: %+v", m)
 	}
 }
 

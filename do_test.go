@@ -121,7 +121,7 @@ func TestDoCancelsOnlyTheWaiter(t *testing.T) {
 			t.Errorf("a lone waiter got %v", err)
 		}
 		if err := <-stopped; !errors.Is(err, context.Canceled) {
-			t.Errorf("a computation that nobody waits for ended with %v", err)
+			t.Errorf("a computation without callers ended with %v", err)
 		}
 	})
 }
@@ -371,6 +371,6 @@ func TestWhatOnlyMemoryKeeps(t *testing.T) {
 	// A value that is not shared would have to be copied.
 	call.Share = false
 	if _, err := call.Do(t.Context(), l); err == nil {
-		t.Error("a value that cannot be copied is cached for callers who may change it")
+		t.Error("a value that cannot be copied is cached for callers that may change it")
 	}
 }

@@ -45,7 +45,7 @@ const smallPayload = 1 << 10
 
 // largeEncoding is the size in bytes from which an encoded value is read from a store on
 // disk, and not held in memory: the read takes some tens of microseconds more, which is
-// little beside decoding most values of this size.
+// little compared with decoding most values of this size.
 const largeEncoding = 64 << 10
 
 // shareable reports whether callers may share one decoded value.

@@ -206,12 +206,12 @@ func TestNamesThatLedElsewhere(t *testing.T) {
 		"missing behind a link": {"dangling",
 			func() error { return move("other/in", "directory/missing") },
 			func() error { return move("directory/missing", "other/in") }, false},
-		"something beside it": {"directory link/in",
-			func() error { return os.WriteFile("directory/beside", nil, 0o600) },
-			func() error { return os.Remove("directory/beside") }, true},
-		"something beside its directory": {"directory/in",
-			func() error { return os.WriteFile("beside", nil, 0o600) },
-			func() error { return os.Remove("beside") }, true},
+		"something next to it": {"directory link/in",
+			func() error { return os.WriteFile("directory/next", nil, 0o600) },
+			func() error { return os.Remove("directory/next") }, true},
+		"something next to its directory": {"directory/in",
+			func() error { return os.WriteFile("next", nil, 0o600) },
+			func() error { return os.Remove("next") }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())

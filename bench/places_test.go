@@ -31,7 +31,7 @@ func shards(b *testing.B) int {
 		return 2
 	}
 	if err != nil {
-		b.Fatal("LARDER_SHARDS is no number: ", err)
+		b.Fatal("LARDER_SHARDS is not a number: ", err)
 	}
 	return n
 }

@@ -195,7 +195,7 @@ func TestAutoOnWhatItWasNotMadeFor(t *testing.T) {
 		weigh := func(k int) int64 { return 1 + int64(spread(k)%100)*int64(spread(k)%100)/100 }
 		add(fmt.Sprintf("in bytes, %v", d), Options{Bytes: int64(34 * d.size)}, d.size, d.keys, weigh)
 	}
-	add("less than there is room for", Options{Size: 1000}, 1000, switching(99, 500, 100, 900), alike)
+	add("less than there is space for", Options{Size: 1000}, 1000, switching(99, 500, 100, 900), alike)
 	report(t, some(t, traces, 5))
 }
 

@@ -56,7 +56,7 @@ func TestRegisteredPolicyThatIsWrong(t *testing.T) {
 
 func TestRegisteredPolicyIsForPositions(t *testing.T) {
 	if _, err := New[string, int](Options{Policy: "test-least", Size: 1}); err == nil {
-		t.Error("a policy for positions was taken for strings")
+		t.Error("a policy for positions was treated as one for strings")
 	}
 }
 

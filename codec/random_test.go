@@ -111,7 +111,7 @@ func (m *maker) fill(v reflect.Value, depth int) {
 		v.SetString(texts[m.pick("text", len(texts))])
 	case reflect.Slice:
 		if n := m.pick("length", 5) - 1; n >= 0 {
-			v.Set(reflect.MakeSlice(v.Type(), n, n+m.pick("room", 2)))
+			v.Set(reflect.MakeSlice(v.Type(), n, n+m.pick("capacity", 2)))
 			m.elements(v, depth)
 		}
 	case reflect.Array:

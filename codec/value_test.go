@@ -149,7 +149,7 @@ func TestValuesComeBackExactly(t *testing.T) {
 		exact(t, embeds{hidden{1, 2}, Exported{"x"}, nil, 3})
 		exact(t, embeds{Pointed: &Pointed{4}})
 		exact(t, tagged{1, 2, 3, []string{}, ptr(0)})
-		exact(t, stamped{time.Unix(1, 2).UTC(), "kept"})
+		exact(t, stamped{time.Unix(1, 2).UTC(), "stored"})
 		exact(t, struct {
 			_ int
 			A map[[2]name]*[]int

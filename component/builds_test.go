@@ -53,7 +53,7 @@ func TestBuildsOfComponents(t *testing.T) {
 			want = "result"
 		}
 		if l.kind != want {
-			t.Errorf("%s is known by %s, want %s: %s", name, l.kind, want, l.id)
+			t.Errorf("%s is identified by %s, want %s: %s", name, l.kind, want, l.id)
 		}
 	}
 	if len(was) < 20 {
@@ -85,7 +85,7 @@ func TestBuildsOfComponents(t *testing.T) {
 		now := say(t, build(t, []edit{{program + "/main.go", "codeid.Register(files)", "codeid.Package{}"}}))
 		for name, want := range map[string]string{"image-stats": "source", "own plain": "source", "own black": "build", "own clock": "error"} {
 			if now[name].kind != want {
-				t.Errorf("%s is known by %s, want %s: %s", name, now[name].kind, want, now[name].id)
+				t.Errorf("%s is identified by %s, want %s: %s", name, now[name].kind, want, now[name].id)
 			}
 		}
 	})

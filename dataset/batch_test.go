@@ -181,7 +181,7 @@ func TestBatchesAreThoseThatAreMissing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		what := fmt.Sprintf("%d samples of which %v are kept, %d at once, way %d, shape %d, keep %v, %d workers: %v", n, before, batch, way, shape, keep, workers, c.list)
+		what := fmt.Sprintf("%d samples of which %v are cached, batches of %d, way %d, shape %d, keep %v, %d workers: %v", n, before, batch, way, shape, keep, workers, c.list)
 		times := c.times()
 		for i := range n {
 			a := fmt.Sprint("a", i)
@@ -197,7 +197,7 @@ func TestBatchesAreThoseThatAreMissing(t *testing.T) {
 			}
 		}
 		if len(c.list) > 0 && slices.Max(c.sizes()) > batch {
-			t.Fatalf("%s: too many at once", what)
+			t.Fatalf("%s: too large a batch", what)
 		}
 		if most := (n + batch - 1) / batch; shape != 4 && len(c.list) > most || len(before) == 0 && shape != 4 && len(c.list) != most {
 			t.Fatalf("%s: %d calls, want %d", what, len(c.list), most)

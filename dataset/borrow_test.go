@@ -74,7 +74,7 @@ func TestWhatOthersReadIsNotBorrowed(t *testing.T) {
 				}
 			}
 		},
-		"who gets the sample": func(ds Dataset[Sample]) {
+		"a reader of the sample": func(ds Dataset[Sample]) {
 			s, err := Map(ds, looker(t, "seen"), MapOptions{}).At(t.Context(), 0)
 			if err != nil {
 				t.Fatal(err)
@@ -94,7 +94,7 @@ func TestWhatOthersReadIsNotBorrowed(t *testing.T) {
 				valueOf(t, Map(c, looker(t, "image"), MapOptions{}), "image")
 			}
 		},
-		"who has read it": func(ds Dataset[Sample]) {
+		"an earlier reader": func(ds Dataset[Sample]) {
 			valueOf(t, ds, "image")
 			valueOf(t, Map(ds, looker(t, "image"), MapOptions{}), "image")
 		},

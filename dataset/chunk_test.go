@@ -55,7 +55,7 @@ func TestChunksGoThroughMappers(t *testing.T) {
 	}{
 		"itself":                         {ds, true},
 		"mappers":                        {apply(transform(nil), names, content), true},
-		"kept":                           {dataset.WithCaching(apply(transform(nil))), true},
+		"cached":                         {dataset.WithCaching(apply(transform(nil))), true},
 		"composed":                       {apply(composed(names, transform(nil), content)), true},
 		"draws by position":              {apply(names, position, transform(nil)), false},
 		"draws by position among others": {apply(composed(content, position)), false},

@@ -32,7 +32,7 @@ func TestLibrariesOfCodecs(t *testing.T) {
 	for name, by := range map[string]bool{"webp": true, "jpeg": false} {
 		id := ids[name]
 		if id.err != nil || strings.Contains(id.text, build.ID) || strings.Contains(id.text, library) != by {
-			t.Errorf("%s is known by %s, %v", name, id.text, id.err)
+			t.Errorf("%s is identified by %s, %v", name, id.text, id.err)
 		}
 	}
 }

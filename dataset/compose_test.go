@@ -159,7 +159,7 @@ func TestComposePassesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if v, err := s.Value(t.Context(), "c"); err != nil || len(v.([]byte)) != 1<<20 || stats.BytesWritten.Load() > 1000 {
-		t.Errorf("%v; %d bytes were kept", err, stats.BytesWritten.Load())
+		t.Errorf("%v; %d bytes were stored", err, stats.BytesWritten.Load())
 	}
 }
 

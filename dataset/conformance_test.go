@@ -138,7 +138,7 @@ func TestItemIsReadOnceByMany(t *testing.T) {
 		synctest.Wait()
 		cancel(leave)
 		if err := <-done; !errors.Is(err, leave) {
-			t.Errorf("who left got %v", err)
+			t.Errorf("the reader that left got %v", err)
 		}
 		close(o.wait)
 		for range 8 {

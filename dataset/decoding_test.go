@@ -182,18 +182,18 @@ func TestDecodingWaitsForNoCallerWhoWaits(t *testing.T) {
 		go read(p.Context(t.Context()), item) // it has started
 		synctest.Wait()
 		if decoded != 0 {
-			t.Fatal("it did not wait for who works")
+			t.Fatal("it did not wait for the one that works")
 		}
 		read = func(ctx context.Context, it *Item) { _, _ = it.Value(ctx) }
 		go read(ctx, item) // a worker waits for the read of another
 		synctest.Wait()
 		if decoded != 1 {
-			t.Error("it waits for one who waits")
+			t.Error("it waits for one that waits")
 		}
 		close(of.wait)
 		synctest.Wait()
 		if decoded != 2 {
-			t.Error("who waits for bytes and who waits for it wait for each other")
+			t.Error("a wait for bytes and a wait for its holder block each other")
 		}
 	})
 }
@@ -219,7 +219,7 @@ func TestFilesAreReadWithinTheBound(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := item.Bytes(ended); !errors.Is(err, context.Canceled) {
-		t.Errorf("it was read beside as much as is allowed, with error %v", err)
+		t.Errorf("it was read in addition to as much as is allowed, with error %v", err)
 	}
 }
 

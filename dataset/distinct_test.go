@@ -88,7 +88,7 @@ func TestDistinct(t *testing.T) {
 			}
 		}
 		if draw.IntN(2) == 0 {
-			what += " kept"
+			what += " cached"
 			ds = dataset.WithCaching(ds)
 		}
 		at := slices.Collect(dataset.Distinct(t.Context(), ds))

@@ -37,7 +37,7 @@ func TestHandedOnce(t *testing.T) {
 		t.Errorf("%d reads from memory and %d from the store, want %d and %d", m, s, 2*n*passes, n*passes)
 	}
 	if stats.Handed() != 2*n || stats.Computed.Load() != 0 {
-		t.Errorf("%d samples handed out and %d computed, want %d and, as nothing was run, none", stats.Handed(), stats.Computed.Load(), 2*n)
+		t.Errorf("%d samples returned and %d computed, want %d and, as nothing was run, none", stats.Handed(), stats.Computed.Load(), 2*n)
 	}
 }
 
@@ -64,6 +64,6 @@ func TestStandingIsHanded(t *testing.T) {
 	}
 	stats.Stand(5)
 	if stats.Handed() != 5 || stats.FromStore.Load() != 9 || stats.StoreReads() != 9 {
-		t.Errorf("%d handed out, %d samples and %d reads from the store", stats.Handed(), stats.FromStore.Load(), stats.StoreReads())
+		t.Errorf("%d returned, %d samples and %d reads from the store", stats.Handed(), stats.FromStore.Load(), stats.StoreReads())
 	}
 }

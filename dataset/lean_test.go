@@ -140,13 +140,13 @@ func TestExactImagesComeBack(t *testing.T) {
 	}
 	for _, v := range []any{image.NewRGBA(image.Rect(0, 0, 2, 2)), image.NewGray(image.Rect(1, 1, 2, 2)), image.NewGray16(image.Rect(0, 0, 1, 1)), image.NewGray(image.Rectangle{})} {
 		if exact("png", v) {
-			t.Errorf("a %T is taken for what comes back", v)
+			t.Errorf("a %T is treated as what comes back", v)
 		}
 	}
 	codec.MaxPixels.Store(3)
 	defer codec.MaxPixels.Store(0)
 	if exact("png", image.NewGray(image.Rect(0, 0, 2, 2))) {
-		t.Error("an image of more pixels than are read is taken for what comes back")
+		t.Error("an image of more pixels than are read is treated as what comes back")
 	}
 }
 

@@ -38,11 +38,11 @@ func TestFilesAreKnownByStateOrContent(t *testing.T) {
 	write("one")
 	soon, late := digest(0), digest(time.Hour)
 	if soon == late {
-		t.Error("what stands for a file after an hour is what stands for it at once")
+		t.Error("the identity of a file after an hour is the one of a new file")
 	}
 	touch()
 	if digest(0) != soon {
-		t.Error("a file that was made just now is not known by its content")
+		t.Error("a file that was made just now is not identified by its content")
 	}
 	if digest(time.Hour) == late {
 		t.Error("a file that was touched has the state that it had")

@@ -57,7 +57,7 @@ func TestWhatDrawsDependOn(t *testing.T) {
 		"again":                  drawn(t, texts(8, "a"), dice(t, "dice", "1", dataset.Random{}, nil), dataset.MapOptions{Node: "one"}),
 		"another node":           drawn(t, texts(8, "a"), dice(t, "dice", "1", dataset.Random{}, nil), dataset.MapOptions{Node: "two"}),
 		"another version":        drawn(t, texts(8, "a"), dice(t, "dice", "2", dataset.Random{}, nil), dataset.MapOptions{}),
-		"other items beside it":  drawn(t, texts(8, "a", "b"), dice(t, "dice", "1", dataset.Random{}, nil), dataset.MapOptions{}),
+		"other items next to it": drawn(t, texts(8, "a", "b"), dice(t, "dice", "1", dataset.Random{}, nil), dataset.MapOptions{}),
 		"per position, said so":  drawn(t, texts(8, "a"), dice(t, "dice", "1", dataset.Random{Per: dataset.PerPosition}, nil), dataset.MapOptions{}),
 		"a dataset that is less": append(drawn(t, texts(3, "a"), dice(t, "dice", "1", dataset.Random{}, nil), dataset.MapOptions{}), base[3:]...),
 	} {
@@ -133,7 +133,7 @@ func TestRandomResultsAreCached(t *testing.T) {
 		}
 		r.Epoch = 1
 		if other := cached(r); slices.Equal(other, base) || runs.Load() != 27 {
-			t.Errorf("per %s: another epoch was taken for the same", per)
+			t.Errorf("per %s: another epoch was treated as the same", per)
 		}
 	}
 }

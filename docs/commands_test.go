@@ -18,7 +18,7 @@ import (
 // notRun has the commands that are not run here, and why.
 var notRun = map[string]string{
 	"go test ./...":           "it is what runs this test",
-	"go install ./cmd/larder": "it writes to the user's folder; the program is there",
+	"go install ./cmd/larder": "it writes to the user's directory; the program is there",
 	"pip install ./python":    "it builds the program once more and writes to an installation of Python; python/tests try what it installs",
 	"larder map compute --set 'long=len(text) > 20' -i jsonl:rows.jsonl -o parquet:s3://bucket/rows.parquet": "there is no bucket; internal/app/cli.TestFarPlacesOfTheShell writes so",
 	"LARDER_LAWS=1 go test -run TestMutations -v ./internal/testing/mutation":                                "it takes minutes, and is a step of its own in .ci/run",

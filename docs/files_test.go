@@ -38,7 +38,7 @@ func TestNamedFilesExist(t *testing.T) {
 				}
 				if span = strings.TrimSuffix(span, "/..."); !s.find(span) && !strings.Contains(modules, span) &&
 					!there(filepath.Join(build.Default.GOROOT, "src", span)) && !strings.Contains(p.code(), span) {
-					t.Errorf("%s:%d: there is no %s, from the root or beside what this section names", p.name, par.line, span)
+					t.Errorf("%s:%d: there is no %s, from the root or next to what this section names", p.name, par.line, span)
 				}
 			}
 		}

@@ -70,7 +70,7 @@ func TestPagesArePlain(t *testing.T) {
 	}
 }
 
-// longSentences returns the sentences of a text that are too long. A table cell, a colon
+// longSentences returns the sentences of a string that are too long. A table cell, a colon
 // and a semicolon end a sentence.
 func longSentences(text string) (all []string) {
 	for _, part := range paragraphEnd.Split(text, -1) {
@@ -181,7 +181,7 @@ func TestMessagesArePlain(t *testing.T) {
 		}
 	})
 	if total > messageWords {
-		t.Errorf("messages have %d words that a reader cannot understand at once, of at most %d", total, messageWords)
+		t.Errorf("messages have %d words that a reader cannot understand immediately, of at most %d", total, messageWords)
 	}
 }
 

@@ -87,7 +87,7 @@ func TestCheckpointsElsewhere(t *testing.T) {
 	}
 	run(flow.RunOptions{}, 26) // no cache is needed
 	if len(s.cached["flow.yaml/rested"].samples) != 26 {
-		t.Fatalf("kept: %v", s.cached)
+		t.Fatalf("cached: %v", s.cached)
 	}
 	run(flow.RunOptions{Discard: true}, 0)
 	if len(s.cached) != 0 {
@@ -98,8 +98,8 @@ func TestCheckpointsElsewhere(t *testing.T) {
 
 func TestCheckpointsElsewhereFail(t *testing.T) {
 	f := letters(t, restedTwice)
-	_, err := f.Run(t.Context(), flow.RunOptions{Checkpoints: &shelf{fail: errors.New("no room")}})
-	if err == nil || !strings.Contains(err.Error(), "node rested: checkpoint: no room") {
+	_, err := f.Run(t.Context(), flow.RunOptions{Checkpoints: &shelf{fail: errors.New("disk full")}})
+	if err == nil || !strings.Contains(err.Error(), "node rested: checkpoint: disk full") {
 		t.Errorf("error %v; want one that names the node", err)
 	}
 }

@@ -182,7 +182,7 @@ func TestPlanSaysWhatAndWhy(t *testing.T) {
 	check("before the first run", stats, 0, 26, "not computed before")
 	check("before the first run", small, 0, 26, "not cached")
 	if u, _ := s.Usage(t.Context()); u.Records > 26*3 {
-		t.Errorf("a plan kept %d records", u.Records)
+		t.Errorf("a plan stored %d records", u.Records)
 	}
 	if _, err := os.Stat(filepath.Join(f.Dir, "out")); !os.IsNotExist(err) {
 		t.Error("a plan wrote the output")

@@ -293,9 +293,9 @@ func TestWrongLanguage(t *testing.T) {
 		"a wrong mapper of an operator": {map[string]string{"flow.yaml": "version: 1\nnodes:\n" + source +
 			"  x: {op: map-if, from: letters, with: {range: \":3\", step: {map: exec, with: {command: [sh], items: [image], into: [x], code: [nope.sh]}}}}\n"},
 			"flow.yaml:4:34: exec: "},
-		"a variable made of itself":     {map[string]string{"flow.yaml": "version: 1\nvars: {a: \"${b}\", b: \"x${a}\"}\nnodes:\n" + source}, "variable a depends on itself: a <- b <- a"},
-		"a variable made of a sweep":    {map[string]string{"flow.yaml": "version: 1\nvars: {b: \"x${a}\"}\nsweep: {a: [1]}\nnodes:\n" + source}, `flow.yaml:2:11: variable "a" is in sweep`},
-		"a variable made of nothing":    {map[string]string{"flow.yaml": "version: 1\nvars: {b: \"x${c}\"}\nnodes:\n" + source}, `flow.yaml:2:11: unknown variable "c"`},
+		"a variable of itself":          {map[string]string{"flow.yaml": "version: 1\nvars: {a: \"${b}\", b: \"x${a}\"}\nnodes:\n" + source}, "variable a depends on itself: a <- b <- a"},
+		"a variable of a sweep":         {map[string]string{"flow.yaml": "version: 1\nvars: {b: \"x${a}\"}\nsweep: {a: [1]}\nnodes:\n" + source}, `flow.yaml:2:11: variable "a" is in sweep`},
+		"an unknown variable in one":    {map[string]string{"flow.yaml": "version: 1\nvars: {b: \"x${c}\"}\nnodes:\n" + source}, `flow.yaml:2:11: unknown variable "c"`},
 		"a profile of no variable":      {map[string]string{"flow.yaml": "version: 1\nvars: {width: 1}\nprofiles: {fast: {widht: 2}}\nnodes:\n" + source}, `flow.yaml:3:19: profile fast sets "widht", which is not a variable; did you mean "width"?`},
 		"an alias within its anchor":    {map[string]string{"flow.yaml": "version: 1\nx-a: &a {b: *a}\nnodes:\n" + source}, "flow.yaml:2:13: alias *a is inside &a, so the expansion has no end"},
 		"a merge of a string":           {map[string]string{"flow.yaml": "version: 1\nx-a: {<<: b}\nnodes:\n" + source}, `<< must name a mapping, or a list of mappings, not the string "b"`},

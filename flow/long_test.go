@@ -34,18 +34,18 @@ func TestBranchesThatJoinAgain(t *testing.T) {
 		before = b.Add("", op.Zip{}, left, right)
 	}
 	last := b.Add("last", mapper.Hash{}, before).With(flow.Options{Keep: true})
-	b.Add("kept", mapper.Hash{Into: "other"}, last).With(flow.Options{Auto: true})
+	b.Add("hashed", mapper.Hash{Into: "other"}, last).With(flow.Options{Auto: true})
 	f, err := b.Flow()
 	if err != nil {
 		t.Fatal(err)
 	}
 	lint.Check(t.Context(), f, lint.Options{})
 	l := newLarder(t, memory.New(memory.Options{}))
-	if _, err := f.Plan(t.Context(), flow.RunOptions{Larder: l, Only: []string{"kept"}}); err != nil {
+	if _, err := f.Plan(t.Context(), flow.RunOptions{Larder: l, Only: []string{"hashed"}}); err != nil {
 		t.Fatal(err)
 	}
 	reads.Store(0)
-	if _, err := f.Run(t.Context(), flow.RunOptions{Larder: l, Only: []string{"kept"}}); err != nil {
+	if _, err := f.Run(t.Context(), flow.RunOptions{Larder: l, Only: []string{"hashed"}}); err != nil {
 		t.Fatal(err)
 	}
 	if n := reads.Load(); n > 8*samples {

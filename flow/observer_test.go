@@ -49,13 +49,13 @@ func TestObserversHoldNoCallerUp(t *testing.T) {
 		}
 		synctest.Wait()
 		if n := len(quick); n < 4 || quick[0] != flow.NodeStarted || quick[n-1] != flow.NodeDone {
-			t.Errorf("the other observer was told %v", quick)
+			t.Errorf("the other observer received %v", quick)
 		}
 		close(release)
 		synctest.Wait()
 		notification := slices.DeleteFunc(slices.Clone(slow), func(k flow.EventKind) bool { return k == flow.NodeProgress })
 		if want := []flow.EventKind{flow.NodeStarted, flow.NodeStarted, flow.NodeDone, flow.NodeDone}; !slices.Equal(notification, want) || len(slow) > len(want)+2 {
-			t.Errorf("the one that hung was told %v", slow)
+			t.Errorf("the one that hung received %v", slow)
 		}
 	})
 }

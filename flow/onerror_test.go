@@ -134,7 +134,7 @@ func TestPlanOfBadSamples(t *testing.T) {
 	}
 	for _, n := range plan.Nodes {
 		if n.AtMost || n.Compute > 0 {
-			t.Errorf("when all are kept: %+v", n)
+			t.Errorf("when all are cached: %+v", n)
 		}
 	}
 }

@@ -28,8 +28,8 @@ func TestSinksLookAhead(t *testing.T) {
 		f := letters(t, `
   stats: {map: image-stats, from: letters, checkpoint: true}
   small: {map: image-resize, from: stats, with: {width: 8}, checkpoint: true}
-  kept: `+middle+`}}
-  out: `+strings.Replace(sink, "with:", "from: kept, with:", 1)+`
+  cached: `+middle+`}}
+  out: `+strings.Replace(sink, "with:", "from: cached, with:", 1)+`
 `)
 		r, err := f.Run(t.Context(), flow.RunOptions{Larder: newLarder(t, memory.New(memory.Options{})), Pool: pool.New(1)})
 		computed := node(t, r, "stats").Computed

@@ -31,9 +31,9 @@ func TestLooksAtURLs(t *testing.T) {
 	}
 	again := look("https://me:pw@host/a.txt?token=pw")
 	if again.Identity != one.Identity {
-		t.Error("who asks is part of the identity")
+		t.Error("the user is part of the identity")
 	}
 	if same := look("https://host/a.txt"); same.Same(t.Context(), one) {
-		t.Error("a file at a URL is taken for what it was")
+		t.Error("a file at a URL is treated as unchanged")
 	}
 }

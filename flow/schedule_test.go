@@ -103,7 +103,7 @@ func TestNodesShareTheWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if most := at.most.Load(); most > 2 {
-		t.Errorf("%d samples were under way at once, and the run has 2 workers", most)
+		t.Errorf("%d samples were computed concurrently, and the run has 2 workers", most)
 	}
 }
 
@@ -119,7 +119,7 @@ func TestFailureLeavesTheRest(t *testing.T) {
 	}
 	before := node(t, r, "right").Computed
 	if n := node(t, r, "right"); n.Failed != 0 {
-		t.Errorf("right: %d failed, and was only told to stop", n.Failed)
+		t.Errorf("right: %d failed, and was only requested to stop", n.Failed)
 	}
 	at := newMeeting(false)
 	at.come(0) // right may have nothing left to do, and would not arrive

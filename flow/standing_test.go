@@ -213,7 +213,7 @@ var doings = map[string]func(f *filed, i int){
 			f.write(strings.Replace(sampleName(i), "_text", "_note", 1), "note 1")
 		}
 	},
-	"not of its own any more": func(f *filed, i int) {
+	"no longer of its own": func(f *filed, i int) {
 		_ = os.Remove(f.path(strings.Replace(sampleName(i), "_text", "_note", 1)))
 	},
 	"none of that name": func(f *filed, _ int) {
@@ -257,8 +257,8 @@ func TestStandingFilesAreWhatAFreshRunWrites(t *testing.T) {
 	for name, nodes := range map[string]string{"samples": filesOfSamples, "files alone": filesAlone, "rows": filesOfRows} {
 		f := newFiled(t, nodes, 12)
 		for _, what := range slices.Concat([]string{
-			"an item that all share", "one of its own of that name", "not of its own any more", "input changed",
-			"all of their own of that name", "not of its own any more", "none of that name", "another item", "item renamed",
+			"an item that all share", "one of its own of that name", "no longer of its own", "input changed",
+			"all of their own of that name", "no longer of its own", "none of that name", "another item", "item renamed",
 		}, slices.Sorted(maps.Keys(doings))) {
 			doings[what](f, 3)
 			stood += f.goOn(name, []string{what})

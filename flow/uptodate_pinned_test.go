@@ -86,10 +86,10 @@ func TestUnchangedCheckpointsAreLeft(t *testing.T) {
 			}
 			second := l.run()
 			if n := node(t, second, "hashed"); !n.Unchanged || n.FromStore != 10 || n.BytesRead != 0 {
-				t.Errorf("the second run goes through the checkpoint: %+v", n)
+				t.Errorf("the second run reads the checkpoint: %+v", n)
 			}
 			if n := node(t, second, "mixed"); !n.Unchanged || n.Samples != 10 || l.pinned() != all {
-				t.Errorf("the second run goes through the checkpoint of an operator: %+v, %d pinned", n, l.pinned())
+				t.Errorf("the second run reads the checkpoint of an operator: %+v, %d pinned", n, l.pinned())
 			}
 			touch(l)
 			if n := node(t, l.run(), "hashed"); n.Unchanged {

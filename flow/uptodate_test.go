@@ -179,7 +179,7 @@ func TestWhatIsNotToBeLeft(t *testing.T) {
 		"a mapper that is not cached":      {nodes: notCached},
 		"hits that are verified":           {nodes: cachedHashes, larder: larder.Options{Verify: larder.Verification{Sample: 0.5}}},
 		"orders that are recorded":         {nodes: cachedHashes, options: flow.RunOptions{Trace: func(string) func([]byte) { return func([]byte) {} }}},
-		"checkpoints that are let go of":   {nodes: cachedHashes, options: flow.RunOptions{Discard: true}},
+		"checkpoints that are discarded":   {nodes: cachedHashes, options: flow.RunOptions{Discard: true}},
 		"an output that must not be there": {nodes: strings.Replace(cachedHashes, "path: out.jsonl, overwrite: replace", "path: out.jsonl", 1)},
 	} {
 		t.Run(name, func(t *testing.T) {

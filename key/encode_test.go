@@ -228,7 +228,7 @@ func manyKeys(seed int) map[any]int {
 func TestPromotedMethods(t *testing.T) {
 	a, b := encoded(t, event{Name: "a"}), encoded(t, event{Name: "b"})
 	if bytes.Equal(a, b) {
-		t.Error("the field beside an embedded time is not encoded")
+		t.Error("the field next to an embedded time is not encoded")
 	}
 	if _, err := Of(colliding{}); err == nil {
 		t.Error("a struct with an unexported embedded field is keyed by that field alone")
@@ -305,7 +305,7 @@ func TestUnkeyable(t *testing.T) {
 			continue
 		}
 		if string(b) != "dst" {
-			t.Errorf("%T: Encode returned %q beside an error", c.v, b)
+			t.Errorf("%T: Encode returned %q with an error", c.v, b)
 		}
 		if u.Type == nil || len(u.Path) > pathMax+100 {
 			t.Errorf("%T: type %v, path of %d bytes", c.v, u.Type, len(u.Path))

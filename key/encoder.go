@@ -26,7 +26,7 @@ const (
 
 const (
 	spillAt   = 32 << 10 // bytes collected before they are hashed
-	keepAtMax = 4 << 20  // largest buffer kept for reuse
+	keepAtMax = 4 << 20  // largest buffer retained for reuse
 )
 
 // An encoder collects an encoding. If it streams, it passes the encoding to the hash in

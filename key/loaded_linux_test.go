@@ -37,7 +37,7 @@ func TestBuildOfWhatIsLoaded(t *testing.T) {
 		}
 		alone, err := exec.CommandContext(t.Context(), binary).CombinedOutput()
 		if err != nil || string(alone) != string(out) {
-			t.Errorf("by itself it is %s (%v), and when it is loaded %s", alone, err, out)
+			t.Errorf("separately it is %s (%v), and when it is loaded %s", alone, err, out)
 		}
 		says[strings.TrimSpace(string(out))] = true
 	}

@@ -311,7 +311,7 @@ func TestEveryKeyDifferenceIsNamed(t *testing.T) {
 	one := mustOp(t, "f", Code{Kind: "a b", ID: "c"}).Action()
 	two := mustOp(t, "f", Code{Kind: "a", ID: "b c"}).Action()
 	if len(Diff(one.Parts(), two.Parts())) != 1 {
-		t.Error("two identities of code whose strings are equal are not told apart")
+		t.Error("two identities of code whose strings are equal are not distinguished")
 	}
 }
 
@@ -341,7 +341,7 @@ func FuzzParseProvenance(f *testing.F) {
 			t.Error("more parts than allowed")
 		}
 		if err != nil && parts != nil {
-			t.Error("parts beside an error")
+			t.Error("parts with an error")
 		}
 		for _, c := range Diff(parts, nil) {
 			_ = c.String()
@@ -349,7 +349,7 @@ func FuzzParseProvenance(f *testing.F) {
 	})
 }
 
-// badProvenance is no provenance.
+// badProvenance is not a provenance.
 var badProvenance = [][]byte{
 	nil,
 	{0xf6},

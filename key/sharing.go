@@ -58,7 +58,7 @@ type spot struct {
 	number uint32 // twice that of the referent, plus 1 if it was met wholly
 }
 
-// Initial number of slots, and the most that are kept for reuse.
+// Initial number of slots, and the most that are retained for reuse.
 const (
 	firstSlots = 16
 	keepSlots  = keepAtMax / int(unsafe.Sizeof(spot{}))

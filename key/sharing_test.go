@@ -223,7 +223,7 @@ func TestSharingIsExplained(t *testing.T) {
 	}
 	first, second := parts([]*int{x, x, y}, nil), parts([]*int{x, y, y}, nil)
 	if d := Diff(first, second); len(d) == 0 {
-		t.Error("that others are shared is not told")
+		t.Error("that others are shared is not reported")
 	}
 	type knots *knots
 	var knot knots

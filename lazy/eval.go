@@ -236,8 +236,8 @@ func (v *evaluator) next(ctx context.Context) {
 }
 
 // closely reports whether a miss must also consider the latest records of other
-// processes. A computation whose inputs are known by content does so itself after it
-// has the lease. On the path from node to node, where nothing is computed, one such
+// processes. A computation whose inputs are identified by content does so itself after
+// it has the lease. On the path from node to node, where nothing is computed, one such
 // lookup is enough.
 func (v *evaluator) closely(ctx context.Context, t *task) bool {
 	return larder.IsCachedOnly(ctx) || v.looked < v.computations && !t.action.Resolved()

@@ -142,7 +142,7 @@ func testMeanwhile(t *testing.T, swap int) {
 		lazy.Options{Version: "1", Keep: lazy.KeepNot, Captured: captured})
 	wanted := []lazy.Value[int]{sq(cheap(lazy.Of(2))), leaf(lazy.Of(4))}
 	wanted[0], wanted[swap] = wanted[swap], wanted[0] // the last is evaluated first
-	during := lazy.Func1("meanwhile", func(_ context.Context, x int) (int, error) {
+	during := lazy.Func1("during", func(_ context.Context, x int) (int, error) {
 		_, err := lazy.Slice(wanted...).Get(t.Context(), other)
 		return x, err
 	}, lazy.Options{Version: "1", Keep: lazy.KeepNot, Captured: captured}) // storing its result would look for other records

@@ -263,7 +263,7 @@ func TestValuesThatCannotBeWritten(t *testing.T) {
 		t.Errorf("got %d, %d executions more", got, runs.Load()-before)
 	}
 	if got := get(t, l, sum); got != 15 || runs.Load() != before+2 {
-		t.Errorf("what was made of it was not cached: %d, %d executions more", got, runs.Load()-before)
+		t.Errorf("what was computed from it was not cached: %d, %d executions more", got, runs.Load()-before)
 	}
 	if n := strings.Count(log.String(), "not cached"); n != 1 || !strings.Contains(log.String(), `[1].(map[string]interface {})[\"in\"].(struct { N int })`) {
 		t.Errorf("%d warnings: %s", n, log)

@@ -208,7 +208,7 @@ func TestEachSampleIsReadOnce(t *testing.T) {
 	}
 	for i := range asked {
 		if times := asked[i].Load(); times != 1 || seen[loader.Key{Index: i}] != 1 {
-			t.Errorf("sample %d is requested %d times and handed out %d times", i, times, seen[loader.Key{Index: i}])
+			t.Errorf("sample %d is requested %d times and returned %d times", i, times, seen[loader.Key{Index: i}])
 		}
 	}
 }
@@ -516,7 +516,7 @@ func TestSkips(t *testing.T) {
 				t.Errorf("%+v: %v", c, last)
 			}
 		} else if want := []string{"0:2:2", "0:8:8", "0:9:9", "1:2:2", "1:8:8", "1:9:9"}; !slices.Equal(reported, want) {
-			t.Errorf("told %v", reported)
+			t.Errorf("reported %v", reported)
 		}
 	}
 }

@@ -132,7 +132,7 @@ func TestComputeReadsWhatItNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		if op, err := m.Op(t.Context(), l); err != nil || op.Code().Kind != "source" {
-			t.Fatalf("it is known by %v: %v", op, err)
+			t.Fatalf("it is identified by %v: %v", op, err)
 		}
 		stats := new(dataset.NodeStats)
 		out, err := dataset.Map(dataset.List(s), m, dataset.MapOptions{Larder: l, Keep: true, Stats: stats}).At(t.Context(), 0)

@@ -163,7 +163,7 @@ func TestExecBatches(t *testing.T) {
 			}
 			got, failed := b.bytes(b.samples(n, e, keep), workers)
 			runs := b.runs()
-			what := fmt.Sprintf("batch %d, %d samples, of which %v are kept, %d workers: %v", size, n, slices.Sorted(maps.Keys(before)), workers, runs)
+			what := fmt.Sprintf("batch %d, %d samples, of which %v are stored, %d workers: %v", size, n, slices.Sorted(maps.Keys(before)), workers, runs)
 			if diff := cmp.Diff(want, got); diff != "" || len(failed) > 0 {
 				t.Fatalf("%s: %v, (-one by one +batches)\n%s", what, failed, diff)
 			}
@@ -221,8 +221,8 @@ func TestExecBatchErrors(t *testing.T) {
 		// The files for 3 may be incomplete.
 		"named, with a status": {bad: `echo even > "$s/error"; status=3`, end: `exit $status`, error: "node n: sample 2: the command failed: even",
 			runs: [][]int{{0}, {0, 1, 2, 3}, {1}, {3}, {4, 5}}},
-		"nobody knows": {bad: `status=3`, end: `[ -z "$status" ] || echo oh >&2; exit $status`, error: "exit status 3; its stderr ends:\n    oh", runs: [][]int{{0, 1}, {0, 1, 2, 3}, {2}, {2, 3}, {3}, {4, 5}}},
-		"it hangs":     {bad: `status=1`, end: `[ -z "$status" ] || exec sleep 1000`, e: mapper.Exec{Timeout: "400ms"}, error: "killed after the timeout of 400ms", runs: [][]int{{0, 1}, {0, 1, 2, 3}, {2}, {2, 3}, {3}, {4, 5}}},
+		"an unknown sample": {bad: `status=3`, end: `[ -z "$status" ] || echo oh >&2; exit $status`, error: "exit status 3; its stderr ends:\n    oh", runs: [][]int{{0, 1}, {0, 1, 2, 3}, {2}, {2, 3}, {3}, {4, 5}}},
+		"it hangs":          {bad: `status=1`, end: `[ -z "$status" ] || exec sleep 1000`, e: mapper.Exec{Timeout: "400ms"}, error: "killed after the timeout of 400ms", runs: [][]int{{0, 1}, {0, 1, 2, 3}, {2}, {2, 3}, {3}, {4, 5}}},
 	} {
 		for _, keep := range []bool{true, false} {
 			if !keep && c.e.Timeout != "" {

@@ -103,7 +103,7 @@ func TestSweepLeavesWhoIsAtWork(t *testing.T) {
 				t.Error(err)
 			}
 			if isThere(next) {
-				t.Error("what is nobody's is left")
+				t.Error("a directory without an owner is left")
 			}
 			if err := os.WriteFile(filepath.Join(signs, "go"), nil, 0o600); err != nil {
 				t.Fatal(err)

@@ -39,7 +39,7 @@ func TestExecBatchDirectories(t *testing.T) {
 // an error, and leaves nothing.
 func TestExecWithoutRights(t *testing.T) {
 	if os.Geteuid() == 0 {
-		t.Skip("whoever is root may read and remove all; run this as another user")
+		t.Skip("the user root may read and remove all; run this as another user")
 	}
 	t.Setenv("TMPDIR", t.TempDir())
 	for script, want := range map[string]string{

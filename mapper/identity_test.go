@@ -17,7 +17,7 @@ import (
 
 // computing returns a transform that returns the result of do, identified by its code.
 func computing(f dataset.TransformFunc, do func(context.Context, dataset.Sample) (dataset.Sample, error)) dataset.TransformFunc {
-	f.Name, f.Out, f.Func = "making", []string{"made"}, do
+	f.Name, f.Out, f.Func = "computing", []string{"made"}, do
 	return f
 }
 
@@ -68,9 +68,9 @@ func TestGivenFunctionsThatGetOthers(t *testing.T) {
 		op, err := m.Op(t.Context(), nil)
 		switch {
 		case !c.refused && (err != nil || op.Code().Kind != "source"):
-			t.Errorf("it is known by %v: %v", op, err)
+			t.Errorf("it is identified by %v: %v", op, err)
 		case c.refused && (err == nil || !strings.Contains(err.Error(), "no key says which")):
-			t.Errorf("it is known by %v, and not refused: %v", op, err)
+			t.Errorf("it is identified by %v, and not refused: %v", op, err)
 		}
 	}
 }
@@ -93,7 +93,7 @@ func wants(t *testing.T, l *larder.Larder, m dataset.Transform, parts ...string)
 	t.Helper()
 	op, err := m.Op(t.Context(), l)
 	if err != nil || op.Code().Kind != "source" {
-		t.Fatalf("it is known by %v: %v", op, err)
+		t.Fatalf("it is identified by %v: %v", op, err)
 	}
 	id, err := key.ParseDigest(op.Code().ID)
 	if err != nil {

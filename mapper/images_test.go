@@ -169,7 +169,7 @@ func TestPadColors(t *testing.T) {
 		{"RGBA64, half", image.NewRGBA64(r), half, &image.NRGBA64{}, half},
 		{"CMYK, half", image.NewCMYK(r), half, &image.NRGBA{}, half},
 		{"YCbCr, half", image.NewYCbCr(r, image.YCbCrSubsampleRatio444), half, &image.NRGBA{}, half},
-		{"palette with room", image.NewPaletted(r, full[:2]), red, &image.Paletted{}, red},
+		{"palette with free entries", image.NewPaletted(r, full[:2]), red, &image.Paletted{}, red},
 		{"palette that has it", image.NewPaletted(r, full), full[9].(color.NRGBA), &image.Paletted{}, full[9].(color.NRGBA)},
 		{"full palette", image.NewPaletted(r, full), red, &image.RGBA{}, red},
 		{"full palette, half", image.NewPaletted(r, full), half, &image.NRGBA{}, half},

@@ -352,7 +352,7 @@ func TestPythonRefusals(t *testing.T) {
 import time, random
 def f(a): return a
 def clock(a): return time.time()
-def chance(a): return random.random()
+def unseeded(a): return random.random()
 def several(a): yield a
 async def later(a): return a
 COUNT = []
@@ -371,7 +371,7 @@ number = 3
 		{mapper.Python{Function: "broken:f"}, "broken.py"},
 		{mapper.Python{Function: "f:number"}, "f:number is not a function but a int"},
 		{mapper.Python{Function: "f:clock"}, `time.time reaches the clock; pass its result as an argument, pass allow=["time.time"]`},
-		{mapper.Python{Function: "f:chance"}, "random"},
+		{mapper.Python{Function: "f:unseeded"}, "random"},
 		{mapper.Python{Function: "f:several"}, "f.several yields"},
 		{mapper.Python{Function: "f:later"}, "asynchronous"},
 		{mapper.Python{Args: map[string]any{"size": int64(1)}}, "size is given, and f.f has no parameter of that name"},
@@ -520,7 +520,7 @@ def meet(a):
         if len([name for name in os.listdir(here) if name.startswith("at-")]) >= 2:
             return a
         time.sleep(0.01)
-    raise TimeoutError("nobody else came")
+    raise TimeoutError("no other worker came")
 `)
 	p.passes = true
 	got, failed := p.all(mapper.Python{Setup: "f:load", Version: "1", Bytes: 100}, texts(400)...)

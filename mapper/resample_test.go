@@ -203,7 +203,7 @@ func TestResampledLeavesOthers(t *testing.T) {
 	r := image.Rect(0, 0, 4, 4)
 	for _, img := range []image.Image{image.NewNRGBA64(r), image.NewRGBA64(r), image.NewGray16(r), array.NewGrayAlpha16(r), image.NewCMYK(r)} {
 		if _, ok := mapper.Resample(img, 2, 2, "box"); ok {
-			t.Errorf("a %T was taken for one of 8 bits a channel", img)
+			t.Errorf("a %T was treated as one of 8 bits a channel", img)
 		}
 	}
 }
@@ -272,7 +272,7 @@ func TestReducedResize(t *testing.T) {
 				t.Fatalf("%v as %s becomes %v, and %v where it is read in part", size, ext, whole.Rect, reduced.Rect)
 			}
 			if !bytes.Equal(reduced.Pix, resized(2, true).Pix) {
-				t.Errorf("%v as %s depends on who has read it", size, ext)
+				t.Errorf("%v as %s depends on its earlier readers", size, ext)
 			}
 			sum, most := 0, 0
 			for i := range whole.Pix {

@@ -51,7 +51,7 @@ func TestFaults(t *testing.T) {
 	objectstore.Hurry(t, 100*time.Millisecond)
 	for name, fault := range map[string]objectstoretest.Fault{
 		"status 500": {Status: 500}, "status 503": {Status: 503}, "status 429": {Status: 429, After: "1"}, "status 408": {Status: 408},
-		"cut": {Cut: 70_000}, "cut at once": {Cut: 1}, "stall": {Cut: 1000, Stall: true}, "slow": {Latency: 5 * time.Second},
+		"cut": {Cut: 70_000}, "cut immediately": {Cut: 1}, "stall": {Cut: 1000, Stall: true}, "slow": {Latency: 5 * time.Second},
 		"another range": {Range: "bytes 1-5/300000"}, "a longer range": {Range: "bytes 0-299999/300000"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -146,7 +146,7 @@ func Delete(ctx context.Context, path string, was Version) error {
 // clashed explains ErrChanged to a writer.
 func clashed(err error) error {
 	if errors.Is(err, ErrChanged) {
-		return fmt.Errorf("another writer changed or removed the file; its version was kept; use one writer for each path (%w)", err)
+		return fmt.Errorf("another writer changed or removed the file; its version was left in place; use one writer for each path (%w)", err)
 	}
 	return err
 }

@@ -53,7 +53,7 @@ func TestCheckPut(t *testing.T) {
 	for url, want := range map[string]string{
 		"s3://bucket/a":                         "",
 		"s3://bucket/a%3Fb%23c":                 "",
-		"s3://bucket/folder/":                   "names a directory",
+		"s3://bucket/dir/":                      "names a directory",
 		"s3://bucket":                           "names a directory",
 		"s3://bucket/a?versionId=hunter2":       "an old version",
 		"s3://me:hunter2@bucket/a":              "AWS_ACCESS_KEY_ID",

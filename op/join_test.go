@@ -63,7 +63,7 @@ func TestZip(t *testing.T) {
 				t.Errorf("%d samples of %s, want 2 of %s", ds.Len(), got, c.want)
 			}
 			if f, _ := s.Field("classes"); !f.Shared {
-				t.Error("the shared item is not shared any more")
+				t.Error("the shared item is no longer shared")
 			}
 		})
 	}

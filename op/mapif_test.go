@@ -118,7 +118,7 @@ func TestMapIfByRandomness(t *testing.T) {
 	more := draw(0.6, 1, 0)
 	for _, i := range got {
 		if !slices.Contains(more, i) {
-			t.Errorf("sample %d is not changed any more", i)
+			t.Errorf("sample %d is no longer changed", i)
 		}
 	}
 }
@@ -256,14 +256,14 @@ func TestPartsAreJoinedInAFlow(t *testing.T) {
 func TestFullPassesAreCached(t *testing.T) {
 	f := numbersFlow(t, `
   drawn: {op: weighted-sample, from: in, with: {n: 20, weight: 'meta.n == 3 ? 1.5 : 0'}}
-  kept: {op: filter, from: drawn, with: {where: meta.n == 3, keep-length: true}}
+  selected: {op: filter, from: drawn, with: {where: meta.n == 3, keep-length: true}}
 `)
 	l, err := larder.Open(larder.Options{Store: memory.New(memory.Options{})})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for run, want := range []int64{10, 0} {
-		r, err := f.Run(t.Context(), flow.RunOptions{Larder: l, Only: []string{"kept"}})
+		r, err := f.Run(t.Context(), flow.RunOptions{Larder: l, Only: []string{"selected"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -271,7 +271,7 @@ func TestFullPassesAreCached(t *testing.T) {
 			t.Errorf("run %d: %+v", run, drawn)
 		}
 	}
-	d, err := f.Open(t.Context(), "kept", flow.RunOptions{Larder: l})
+	d, err := f.Open(t.Context(), "selected", flow.RunOptions{Larder: l})
 	if err != nil {
 		t.Fatal(err)
 	}

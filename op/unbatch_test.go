@@ -48,7 +48,7 @@ func TestUnbatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := env.Stats.Computed.Load(); n != want {
-			t.Errorf("pass %d: %d samples were looked at, want %d", pass, n, want)
+			t.Errorf("pass %d: %d samples were read, want %d", pass, n, want)
 		}
 		var names, labels, numbers []string
 		for s, err := range dataset.All(t.Context(), out) {

@@ -14,7 +14,7 @@ import (
 // TestAtLeast checks that workers take slow elements one at a time, unless a minimum is set, and use the slots of the
 // pool.
 func TestAtLeast(t *testing.T) {
-	for name, p := range map[string]*pool.Pool{"of its own": pool.New(2), "nobody's": nil} {
+	for name, p := range map[string]*pool.Pool{"of its own": pool.New(2), "no pool": nil} {
 		for _, c := range []struct {
 			n, least int
 			want     [][2]int
@@ -66,7 +66,7 @@ func TestAtLeast(t *testing.T) {
 			wait.Go(func() { _ = p.AtLeast(2).Each(t.Context(), 10, c.work) })
 		}
 		if wait.Wait(); c.most != 3 {
-			t.Errorf("%d at once in a pool of 3", c.most)
+			t.Errorf("%d concurrent calls in a pool of 3", c.most)
 		}
 	})
 }

@@ -64,7 +64,7 @@ type slots struct {
 	recent        durations // of the last takes, with later ones weighing more
 	parked        int       // tasks that released their slots
 	bytes         int64     // bytes that these wait for
-	retained      int       // slots kept back for tasks beyond the bounds
+	retained      int       // slots reserved for tasks beyond the bounds
 	overcommitted int       // slots taken back while none was free
 }
 

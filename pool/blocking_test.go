@@ -86,7 +86,7 @@ func TestAway(t *testing.T) {
 						}
 					}
 					if most, took := away.most.Load(), time.Since(began); most != 64+int64(p.Workers()) || took > (n/64+1)*wait {
-						t.Errorf("%d were away at once, and all took %s", most, took)
+						t.Errorf("%d were away concurrently, and all took %s", most, took)
 					}
 				})
 			})
@@ -169,7 +169,7 @@ func TestAwayWithAll(t *testing.T) {
 				time.Sleep(time.Millisecond)
 				return nil
 			}); err != nil || here.most.Load() != int64(workers) {
-				rt.Errorf("%d at once afterwards, of %d; %v", here.most.Load(), workers, err)
+				rt.Errorf("%d concurrently afterwards, of %d; %v", here.most.Load(), workers, err)
 			}
 		})
 	})
@@ -220,7 +220,7 @@ func TestAwayIsBoundedInBytes(t *testing.T) {
 				time.Sleep(time.Millisecond)
 				return nil
 			}); err != nil || away.most.Load() != want {
-				t.Errorf("%d waited at once for %d bytes each, want %d; %v", away.most.Load(), bytes, want, err)
+				t.Errorf("%d waited concurrently for %d bytes each, want %d; %v", away.most.Load(), bytes, want, err)
 			}
 		})
 	}
@@ -305,7 +305,7 @@ func TestAwayWithinAPass(t *testing.T) {
 			t.Fatal(err)
 		}
 		if here.most.Load() != 2 || away.most.Load() != 4 {
-			t.Errorf("%d at once, %d away", here.most.Load(), away.most.Load())
+			t.Errorf("%d concurrently, %d away", here.most.Load(), away.most.Load())
 		}
 	})
 }
@@ -345,7 +345,7 @@ func TestAwayOutlives(t *testing.T) {
 		}
 		wait.Wait()
 		if here.most.Load() != 1 {
-			t.Errorf("%d had the one slot at once", here.most.Load())
+			t.Errorf("%d had the one slot concurrently", here.most.Load())
 		}
 	})
 }

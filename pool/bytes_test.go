@@ -41,7 +41,7 @@ func mustFit(t *testing.T, ctx context.Context, bytes int64) (done func()) {
 func mustWait(t *testing.T, ctx context.Context) {
 	t.Helper()
 	if _, err := pool.Reserve(ended(ctx), 1); !errors.Is(err, errBad) {
-		t.Fatalf("a byte was taken at once, with error %v", err)
+		t.Fatalf("a byte was taken immediately, with error %v", err)
 	}
 }
 
@@ -84,7 +84,7 @@ func TestBytesAreBounded(t *testing.T) {
 	mustFit(t, p.Context(t.Context()), most)()
 }
 
-// TestPoolsHaveBytesOfTheirOwn checks that each pool has its own limit unless one is created with Beside.
+// TestPoolsHaveBytesOfTheirOwn checks that each pool has its own limit unless one is created with WithSlots.
 func TestPoolsHaveBytesOfTheirOwn(t *testing.T) {
 	a, b := pool.NewBounded(1, 10), pool.NewBounded(1, 10)
 	defer mustTake(t, a.Context(t.Context()), 10)()
@@ -129,7 +129,7 @@ func TestOneLargerThanTheBoundGoesAlone(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		if len(order) > 0 {
-			t.Errorf("%v went beside another", order)
+			t.Errorf("%v went next to another", order)
 		}
 		first()
 		wait.Wait()
@@ -156,12 +156,12 @@ func TestWaitingForBytesEndsWithTheContext(t *testing.T) {
 		}()
 		synctest.Wait()
 		if took || failed != nil {
-			t.Fatalf("one went before another who waited, or that one failed: %v", failed)
+			t.Fatalf("one went before another that waited, or that one failed: %v", failed)
 		}
 		cancel(errBad)
 		synctest.Wait()
 		if !took || !errors.Is(failed, errBad) {
-			t.Errorf("who waited behind has taken: %v; the error is %v", took, failed)
+			t.Errorf("the one that waited behind has taken: %v; the error is %v", took, failed)
 		}
 		first()
 		mustFit(t, ctx, 10)()
@@ -193,13 +193,13 @@ func TestBytesOfOneComputationBelongTogether(t *testing.T) {
 		}()
 		synctest.Wait()
 		if newcomer {
-			t.Error("a newcomer went before one who has bytes")
+			t.Error("a newcomer went before one that has bytes")
 		}
 		mustFit(t, other, 1) // no other computation runs
 		endOther()
 		synctest.Wait()
 		if !newcomer {
-			t.Error("a newcomer waits where there is room")
+			t.Error("a newcomer waits although it fits")
 		}
 		end()
 		mustFit(t, ctx, 10)()

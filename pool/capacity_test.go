@@ -70,7 +70,7 @@ func TestSpaceIsAsItsModel(t *testing.T) {
 			},
 			"give up": func(t *rapid.T) {
 				if len(asked) == 0 {
-					t.Skip("nobody waits")
+					t.Skip("no request waits")
 				}
 				i := rapid.IntRange(0, len(asked)-1).Draw(t, "request")
 				if q := asked[i]; r.giveUp(q) {
@@ -110,7 +110,7 @@ func TestSpaceIsAsItsModel(t *testing.T) {
 					t.Fatalf("used %d, working %d, waiting %d; want %d, %v, %d", r.used, r.working, len(r.waiting), used(), works(), len(asked))
 				}
 				if len(asked) > 0 && !works() {
-					t.Fatalf("%d wait for nobody", len(asked))
+					t.Fatalf("%d wait while no request works", len(asked))
 				}
 			},
 		})

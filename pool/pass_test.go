@@ -38,7 +38,7 @@ func TestEachIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c crowd
 		if err := pool.New(3).Each(t.Context(), 100, c.work); err != nil || c.most != 3 {
-			t.Errorf("%d elements at once by 3 workers, %v", c.most, err)
+			t.Errorf("%d concurrent elements by 3 workers, %v", c.most, err)
 		}
 	})
 }
@@ -48,12 +48,12 @@ func TestUnsharedPoolIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c crowd
 		if err := (*pool.Pool)(nil).Each(t.Context(), 100, c.work); err != nil || c.most != runtime.GOMAXPROCS(0) {
-			t.Errorf("%d elements at once on %d processors, %v", c.most, runtime.GOMAXPROCS(0), err)
+			t.Errorf("%d concurrent elements on %d processors, %v", c.most, runtime.GOMAXPROCS(0), err)
 		}
 		c = crowd{}
 		err := pool.New(1).Do(t.Context(), func(ctx context.Context) error { return pool.New(3).Each(ctx, 100, c.work) })
 		if err != nil || c.most != 3 {
-			t.Errorf("within a slot, %d elements at once by 3 workers, %v", c.most, err)
+			t.Errorf("within a slot, %d concurrent elements by 3 workers, %v", c.most, err)
 		}
 	})
 }
@@ -114,7 +114,7 @@ func TestPoolIsShared(t *testing.T) {
 		}
 		wait.Wait()
 		if c.most != 2 {
-			t.Errorf("%d elements at once under a bound of 2", c.most)
+			t.Errorf("%d concurrent elements under a bound of 2", c.most)
 		}
 	})
 }

@@ -87,8 +87,8 @@ func (s *spans) settle(t span, made int, failed bool, d durations) {
 	}
 }
 
-// durations says how long a worker took for its elements, and how long it waited for round
-// trips beside that.
+// durations says how long a worker took for its elements, and how long it also
+// waited for round trips.
 type durations struct{ took, waited time.Duration }
 
 // stopwatch returns a context, and a function that returns the durations of the work in it

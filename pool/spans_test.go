@@ -21,12 +21,12 @@ func TestOneLongWaitChangesLittle(t *testing.T) {
 		s.settle(at, at.to-at.from, false, durations{took: time.Duration(at.to-at.from) * time.Microsecond})
 	}
 	if s.most() != maxStretch {
-		t.Fatalf("of quick elements %d are taken at once", s.most())
+		t.Fatalf("of quick elements %d are taken together", s.most())
 	}
 	at := next()
 	s.settle(at, 10, false, durations{took: time.Second})
 	if s.most() != maxStretch/2 {
-		t.Errorf("after one wait %d are taken at once, want half as many as before", s.most())
+		t.Errorf("after one wait %d are taken together, want half as many as before", s.most())
 	}
 	if back := next(); back.from != at.from+10 || back.to-back.from != maxStretch/2 {
 		t.Errorf("of what was given back %v is taken, want %d from %d on", back, maxStretch/2, at.from+10)
@@ -36,6 +36,6 @@ func TestOneLongWaitChangesLittle(t *testing.T) {
 		s.settle(at, 1, false, durations{took: time.Second})
 	}
 	if at := next(); at.to-at.from != 1 {
-		t.Errorf("of elements that take a second each %d are taken at once", at.to-at.from)
+		t.Errorf("of elements that take a second each %d are taken together", at.to-at.from)
 	}
 }

@@ -75,7 +75,7 @@ func TestStreamKeepsOrderAndHoldsBack(t *testing.T) {
 			t.Errorf("got %v", got)
 		}
 		if most.Load() > workers {
-			t.Errorf("%d at once with %d workers", most.Load(), workers)
+			t.Errorf("%d concurrently with %d workers", most.Load(), workers)
 		}
 	})
 }
@@ -171,7 +171,7 @@ func TestStreamsShareAPool(t *testing.T) {
 		}
 		wait.Wait()
 		if most.Load() > 2 {
-			t.Errorf("%d at once, and 2 are allowed", most.Load())
+			t.Errorf("%d concurrently, and 2 are allowed", most.Load())
 		}
 	})
 }

@@ -1,7 +1,7 @@
 """Builds the program larder with Go into the package, with the licences of all its parts.
 
 GOOS, GOARCH and GOFLAGS choose the system, as they do for `go build`. LARDER_TURBOJPEG names a
-directory of .ci/turbojpeg for the system: its library goes beside the program, which loads it from there.
+directory of .ci/turbojpeg for the system: its library goes next to the program, which loads it from there.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ func TestMapParallelIsBoundedAndInOrder(t *testing.T) {
 			want[i] *= 2
 		}
 		if !slices.Equal(all, want) || most.Load() != 3 {
-			t.Errorf("%d at once: %v", most.Load(), all)
+			t.Errorf("%d concurrently: %v", most.Load(), all)
 		}
 	})
 }

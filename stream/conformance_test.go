@@ -59,7 +59,7 @@ func TestConformance(t *testing.T) {
 		{"FlatMapper", "", shown(stream.FlatMap(numbers, func(_ context.Context, n int) ([]int, error) { return []int{n, n}[:n%3], nil })), "1 2 2 4 5 5"},
 		{"Filter", "a function returns a bool by its type; nothing is dropped because it is empty", shown(stream.Filter(numbers, odd)), "1 3 5"},
 		{"Enumerator", "", shown(stream.Enumerate(stream.Of("a", "b"), 1)), "{1 a} {2 b}"},
-		{"Header", "it reads no element beyond those that it hands out", shown(stream.Limit(numbers, 2)), "0 1"},
+		{"Header", "it reads no element beyond those that it returns", shown(stream.Limit(numbers, 2)), "0 1"},
 		{"Cycler", "a stream without elements ends, where a cycler runs for ever", shown(stream.Cycle(stream.Of(1, 2), 2)) + ";" + shown(stream.Cycle(stream.Of[int](), 0)), "1 2 1 2;"},
 		{"Repeater", "once is taken, too", shown(stream.Repeat(stream.Of(1, 2), 2)) + ";" + shown(stream.Repeat(stream.Of(1, 2), 1)), "1 1 2 2;1 2"},
 

@@ -336,7 +336,7 @@ func TestCallsOfGeneratorsEnd(t *testing.T) {
 		_, err = r.Next(t.Context())
 	}
 	if !errors.Is(err, stream.ErrClosed) {
-		t.Errorf("closed meanwhile: %v", err)
+		t.Errorf("closed during the read: %v", err)
 	}
 	r.Close()
 }

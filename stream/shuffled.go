@@ -8,7 +8,7 @@ import (
 )
 
 // positions returns which elements of the input a shuffle holds, by buffer position,
-// after made of them were returned. hole is the position to be filled next, or -1.
+// after the given number of them were returned. hole is the position to be filled next, or -1.
 // total is 1 + the number of input elements if the end was seen, and 0 otherwise.
 func (u *shuffleNode[T]) positions(made, total uint64) (at []uint64, hole int) {
 	size := uint64(u.size)

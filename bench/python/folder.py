@@ -55,7 +55,7 @@ def fill(samples, items):
 
 
 def measure(larder, samples, items):
-    home = tempfile.mkdtemp(prefix="folder")
+    home = tempfile.mkdtemp(prefix="directory")
     os.chdir(home)
     os.environ["LARDER_CACHE"] = os.path.join(home, "cache")
     run = (larder, "run", "--progress", "none", "flow.yaml")

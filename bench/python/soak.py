@@ -49,7 +49,7 @@ def client(flow, rng):
     until = time.monotonic() + rng.random() * 6
     if rng.random() < 0.1:
         try:
-            len(larder.Loader(flow, rng.choice(["nobody", "rows"]), batch_size=-rng.randrange(3)))
+            len(larder.Loader(flow, rng.choice(["missing", "rows"]), batch_size=-rng.randrange(3)))
         except larder.RequestError:
             return
     if rng.random() < 0.2:

@@ -128,9 +128,9 @@ def torch_loader(directory: pathlib.Path, job: str, augmented: bool, batch: int)
     return torch.utils.data.DataLoader(data, batch_size=batch, shuffle=shuffle, num_workers=2, persistent_workers=True)
 
 
-def flow(directory: pathlib.Path, job: str, augmented: bool, kept: bool, reduced: bool) -> pathlib.Path:
+def flow(directory: pathlib.Path, job: str, augmented: bool, stored: bool, reduced: bool) -> pathlib.Path:
     """Write the flow of a side."""
-    cached = "keep: true" if kept else "cache: {policy: lru, bytes: 2GiB}"
+    cached = "keep: true" if stored else "cache: {policy: lru, bytes: 2GiB}"
     source = "webdataset, with: {path: shards}" if job == "shards" else f"images, with: {{path: {job}, class: true}}"
     name = "jpg" if job == "shards" else "image"
     size = f"item: {name}, shorter: 256" + (", reduce: 2" if reduced else "")

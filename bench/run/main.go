@@ -7,7 +7,7 @@
 //	go run ./run --rows hit,store    these rows; the other figures stay
 //	go run ./run --render-only       writes the sections again from results.json
 //
-// With BENCH_PROFILE=FOLDER in the environment, each job in Go writes profiles of
+// With BENCH_PROFILE=DIRECTORY in the environment, each job in Go writes profiles of
 // the processor and the heap there.
 package main
 

@@ -33,9 +33,9 @@ func nameOf(i int) name {
 	return sha256.Sum256(b[:])
 }
 
-// kept is a store under comparison. Each put is complete when it returns, unless the
+// keyValueStore is a store under comparison. Each put is complete when it returns, unless the
 // name of the system says that it batches puts.
-type kept interface {
+type keyValueStore interface {
 	put(k name, v []byte) error
 	// get passes the value to see, which must not retain it.
 	get(k name, see func(v []byte) error) error
@@ -45,7 +45,7 @@ type kept interface {
 var errMissing = errors.New("what was put is not there")
 
 // openStore opens a system. With sync, each put survives a loss of power.
-func openStore(ctx context.Context, contestant, dir string, sync bool) (kept, error) {
+func openStore(ctx context.Context, contestant, dir string, sync bool) (keyValueStore, error) {
 	tool, _, batched := strings.Cut(contestant, ", 1000 a transaction")
 	tool = strings.TrimSuffix(tool, ", only 20 000 values")
 	batch := 1
@@ -105,7 +105,7 @@ type boltStore struct {
 
 var bucket = []byte("values")
 
-func openBolt(dir string, sync bool, batch int) (kept, error) {
+func openBolt(dir string, sync bool, batch int) (keyValueStore, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
@@ -198,7 +198,7 @@ type sqliteStore struct {
 	pending int
 }
 
-func openSQLite(ctx context.Context, dir string, sync bool, batch int) (kept, error) {
+func openSQLite(ctx context.Context, dir string, sync bool, batch int) (keyValueStore, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ var mapped = map[string]string{
 	"hash":                `{items: [image], into: h}`,
 }
 
-// moves are mappers that move items, or are made of others: they keep nothing themselves.
+// moves are mappers that move items, or consist of others: they store nothing themselves.
 var moves = "compose drop-keys duplicate format-keys keep-keys rename set-value share validate"
 
 // TestMappersHaveParameters: each mapper that keeps results is in the table above.

@@ -46,7 +46,7 @@ func TestLibraryNextToTheProgram(t *testing.T) {
 			t.Fatal(err)
 		}
 		if l := library(t, "jpeg"); !c.is(l.ID) {
-			t.Errorf("beside %d bytes the library is %s, and that of the system %s", len(c.content), l.ID, ofSystem)
+			t.Errorf("next to %d bytes the library is %s, and that of the system %s", len(c.content), l.ID, ofSystem)
 		}
 	}
 }

@@ -2,7 +2,7 @@
 // time of Go's decoders: JPEG by libjpeg-turbo, WebP by libwebp. libjpeg-turbo also writes
 // JPEG.
 //
-// The program finds the libraries at run time: beside itself, and on Linux also by their
+// The program finds the libraries at run time: next to itself, and on Linux also by their
 // usual names. Building it needs neither them nor a C compiler. Without a library, package
 // codec reads its format. Package codec also reads everything that a library reads
 // differently or finds faulty. So an image is an error with a library exactly if it is one

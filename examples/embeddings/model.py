@@ -28,7 +28,7 @@ class Model:
         self.tokenizer.enable_truncation(TOKENS)
 
     def tokens(self, text: str) -> list[int]:
-        """Return the numbers of a text's tokens."""
+        """Return the numbers of the tokens of a string."""
         return list(self.tokenizer.encode(text).ids)
 
     def embed(self, tokens: list[int]) -> Array:

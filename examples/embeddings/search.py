@@ -1,6 +1,6 @@
 """Search the paragraphs of a directory of pages by meaning.
 
-    python search.py [--pages FOLDER] [--url URL] WORDS...
+    python search.py [--pages DIRECTORY] [--url URL] WORDS...
 
 Each paragraph is embedded each time; larder embed returns the cached ones. The script needs only
 Python. The key of the service is in OPENAI_API_KEY.
@@ -57,7 +57,7 @@ if __name__ == "__main__":
     start = time.perf_counter()
     (query, *vectors), asked = embed(args.url, args.model, [" ".join(args.words), *(text for _, text in pages)])
     took = time.perf_counter() - start
-    print(f"{len(pages)} paragraphs and a question in {took:.2f} s; {asked} of them asked for\n")
+    print(f"{len(pages)} paragraphs and a question in {took:.2f} s; {asked} of them requested\n")
     best = sorted(((sum(map(mul, query, v)), *page) for v, page in zip(vectors, pages, strict=True)), reverse=True)
     for score, page, text in best[:3]:
         print(f"{score:.2f} {page}: {' '.join(text.split())[:160]}")

@@ -103,8 +103,8 @@ func TestExtensionIsInEveryCommand(t *testing.T) {
 	if got := p.read("out/tens.txt"); strings.Count(got, "\n") != 4 || !strings.Contains(got, "2024-07-11\t") {
 		t.Errorf("every tenth day:\n%s", got)
 	}
-	p.weather(0, "map", "fahrenheit", "--digits", "0", "-i", "station:july.txt", "-o", "folder")
-	if got := p.read("folder/data/00_reading.celsius") + ", " + p.read("folder/data/00_fahrenheit.txt"); got != "22.5 C, 72 F" {
+	p.weather(0, "map", "fahrenheit", "--digits", "0", "-i", "station:july.txt", "-o", "directory")
+	if got := p.read("directory/data/00_reading.celsius") + ", " + p.read("directory/data/00_fahrenheit.txt"); got != "22.5 C, 72 F" {
 		t.Errorf("the first day is %s", got)
 	}
 	p.weather(0, "lint", "flow.yaml", "--strict")
@@ -220,6 +220,6 @@ func TestOperatorsOfOthers(t *testing.T) {
 	before, _ := run("  moved: {op: first, from: days}\n", "", "")
 	now, left := run("  moved: {op: first, from: days}\n", "", "")
 	if !left || now != before || strings.Count(now, "\n") != 1 {
-		t.Errorf("a sink whose operator is known by its code was written again (%v):\n%s", left, now)
+		t.Errorf("a sink whose operator is identified by its code was written again (%v):\n%s", left, now)
 	}
 }

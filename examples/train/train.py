@@ -15,10 +15,10 @@ import larder
 
 def arguments() -> argparse.Namespace:
     p = argparse.ArgumentParser(description=__doc__)
-    p.add_argument("--data", default="data", help="the folder that prepare.py wrote")
-    p.add_argument("--save", default="checkpoint.npz", help="where weights and state are kept")
+    p.add_argument("--data", default="data", help="the directory that prepare.py wrote")
+    p.add_argument("--save", default="checkpoint.npz", help="file for weights and state")
     p.add_argument("--epochs", type=int, default=10)
-    p.add_argument("--stop-after", type=int, default=-1, help="stop after so many steps, as if it were interrupted")
+    p.add_argument("--stop-after", type=int, default=-1, help="stop after this number of steps, as if interrupted")
     return p.parse_args()
 
 

@@ -79,7 +79,7 @@ var orders = []trial{
 	{"a part of joined shares", mine + other + "  both: {op: cat, from: [mine, other]}\n  less: {op: shard, from: both, with: {rank: 0, world-size: 3}}\n", ""},
 
 	{"", "  parts: {op: batch, from: in, with: {size: 4}}\n  mixed: {op: shuffle, from: parts}\n", "shuffle-after-batch mixed"},
-	{"one batch is looked at", "  parts: {op: batch, from: in, with: {size: 4}}\n  mixed: {op: shuffle, from: parts.0}\n", ""},
+	{"one batch is read", "  parts: {op: batch, from: in, with: {size: 4}}\n  mixed: {op: shuffle, from: parts.0}\n", ""},
 	{"batches are joined again", "  parts: {op: batch, from: in, with: {size: 4}}\n  all: {op: cat, from: parts}\n  mixed: {op: shuffle, from: all}\n", ""},
 	{"parts are shuffled, not batches", "  parts: {op: split, from: in, with: {sizes: {a: 0.5, b: 0.5}}}\n  mixed: {op: shuffle, from: parts}\n", ""},
 	{"it is shuffled before", "  mixed: {op: shuffle, from: in}\n  parts: {op: batch, from: mixed, with: {size: 4}}\n", ""},
@@ -98,14 +98,14 @@ var draws = []trial{
 	{"", "  flip: {map: image-flip, from: in}\n  mixed: {op: shuffle, from: flip, checkpoint: true}\n", "random-before-keep flip"},
 	{"", "  both: {map: compose, from: in, with: {steps: [{map: image-flip}, {map: image-resize, with: {width: 8}}]}, keep: true}\n", "random-before-keep both"},
 	{"", "  some: {op: map-if, from: in, with: {probability: 0.5, step: {map: image-resize, with: {width: 8}}}, keep: true}\n", "random-before-keep some"},
-	{"the loader has it draw anew", "  flip: {map: image-flip, from: in, with: {epoch: \"${epoch}\"}, keep: true}\n", ""},
-	{"the loader has a step draw anew", "  both: {map: compose, from: in, with: {steps: [{map: image-flip, with: {epoch: \"${epoch}\"}}]}, keep: true}\n", ""},
+	{"the loader has it draw again", "  flip: {map: image-flip, from: in, with: {epoch: \"${epoch}\"}, keep: true}\n", ""},
+	{"the loader has a step draw again", "  both: {map: compose, from: in, with: {steps: [{map: image-flip, with: {epoch: \"${epoch}\"}}]}, keep: true}\n", ""},
 	{"it is not cached", "  flip: {map: image-flip, from: in}\n", ""},
 	{"it is certain", "  flip: {map: image-flip, from: in, with: {horizontal: 1}, keep: true}\n", ""},
 	{"what is cached comes before", "  small: {map: image-resize, from: in, with: {width: 8}, keep: true}\n  flip: {map: image-flip, from: small}\n", ""},
-	{"what is cached is made of something else", "  flip: {map: image-flip, from: in}\n  hash: {map: hash, from: flip, with: {items: [metadata], into: h}, keep: true}\n", ""},
+	{"what is cached is computed from something else", "  flip: {map: image-flip, from: in}\n  hash: {map: hash, from: flip, with: {items: [metadata], into: h}, keep: true}\n", ""},
 	{"it is written once", "  flip: {map: image-flip, from: in, keep: true}\n  out: {sink: underfolder, from: flip, with: {path: out}}\n", ""},
-	{"variants are made of each", "  many: {op: repeat, from: in, with: {times: 9}}\n  flip: {map: image-flip, from: many, keep: true}\n", ""},
+	{"variants are computed from each", "  many: {op: repeat, from: in, with: {times: 9}}\n  flip: {map: image-flip, from: many, keep: true}\n", ""},
 }
 
 const exec = "command: [cp], items: [image], into: [x], batch: 8"
@@ -154,11 +154,11 @@ var results = []trial{
 	{"one sample is decoded once", "  a: {map: image-stats, from: in}\n  last: {map: image-resize, from: a, with: {width: 8}}\n" + out, ""},
 	{"they are other samples", "  parts: {op: split, from: in, with: {sizes: {a: 0.5, b: 0.5}}}\n  a: {map: image-resize, from: parts.a, with: {width: 8}}\n  b: {map: image-resize, from: parts.b, with: {width: 9}}\n" + sinks, ""},
 	{"they may be other samples", "  v: {op: filter, from: in, with: {where: 'metadata.letter == \"a\"'}}\n  w: {op: filter, from: in, with: {where: 'metadata.letter != \"a\"'}}\n  a: {map: image-resize, from: v, with: {width: 8}}\n  b: {map: image-resize, from: w, with: {width: 9}}\n" + sinks, ""},
-	{"each is loaded by itself", "  a: {map: image-resize, from: in, with: {width: 8}}\n  b: {map: image-resize, from: in, with: {width: 9}}\n", ""},
+	{"each is loaded separately", "  a: {map: image-resize, from: in, with: {width: 8}}\n  b: {map: image-resize, from: in, with: {width: 9}}\n", ""},
 
 	{"", "  mixed: {op: shuffle, from: in, checkpoint: true}\n", "costly-checkpoint mixed"},
 	{"", "  last: {map: rename, from: in, with: {names: {image: i}}, checkpoint: true}\n" + out, "costly-checkpoint last"},
-	{"results of a mapper before it are kept", "  stats: {map: image-stats, from: in}\n  mixed: {op: shuffle, from: stats, checkpoint: true}\n", ""},
+	{"results of a mapper before it are cached", "  stats: {map: image-stats, from: in}\n  mixed: {op: shuffle, from: stats, checkpoint: true}\n", ""},
 }
 
 const sinks = "  o: {sink: underfolder, from: a, with: {path: o}}\n  p: {sink: underfolder, from: b, with: {path: p}}\n"
@@ -202,7 +202,7 @@ func TestFixedDraws(t *testing.T) {
 		{"a part is taken", "  mixed: {op: sample, from: in, with: {n: 20}}\n  last: {op: slice, from: mixed, with: {stop: 4}}\n", ""},
 		{"it is written once", "  last: {op: weighted-sample, from: in, with: {n: 3, weight: '1'}}\n" + out, ""},
 		{"it draws nothing", "  flip: {map: image-flip, from: in, with: {horizontal: 1}}\n", ""},
-		{"nothing is left to chance", "  some: {op: map-if, from: in, with: {where: 'true', step: {map: image-resize, with: {width: 8}}}}\n", ""},
+		{"nothing is random", "  some: {op: map-if, from: in, with: {where: 'true', step: {map: image-resize, with: {width: 8}}}}\n", ""},
 		{"another rule warns", "  flip: {map: image-flip, from: in, keep: true}\n", ""},
 		{"", "  mixed: {op: shuffle, from: in}\n  mine: {op: shard, from: mixed, with: {rank: 0, world-size: 2}}\n", "fixed-draw mixed"},
 		{"", "  both: {map: compose, from: in, with: {steps: [{map: image-flip}]}}\n", "fixed-draw both"},

@@ -61,7 +61,7 @@ func paths(t testing.TB, dir string, ds component.Samples) (all []string) {
 
 func TestOpen(t *testing.T) {
 	dir := parent(t, "b.png", "a.JPG", "note.txt", ".hidden.png", "a/b.png", "a-b/c.gif", ".git/x.png", "x.png.txt", "png")
-	if err := errors.Join(os.Mkdir(filepath.Join(dir, "folder.png"), 0o777), os.Symlink("folder.png", filepath.Join(dir, "link.png")),
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "directory.png"), 0o777), os.Symlink("directory.png", filepath.Join(dir, "link.png")),
 		os.Symlink("b.png", filepath.Join(dir, "c.png")), os.Symlink(".", filepath.Join(dir, "a", "loop"))); err != nil {
 		t.Fatal(err)
 	}

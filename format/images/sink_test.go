@@ -169,14 +169,14 @@ func TestImagesAppearCompleteOrNotAtAll(t *testing.T) {
 		t.Errorf("replaced, it has %q", names)
 	}
 	if left, err := os.ReadDir(filepath.Dir(dir)); err != nil || len(left) != 1 {
-		t.Errorf("left beside it: %v, %v", left, err)
+		t.Errorf("left next to it: %v, %v", left, err)
 	}
 }
 
 // TestImagesReplaceOnlyTheirs checks that a directory with any other file is not replaced.
 func TestImagesReplaceOnlyTheirs(t *testing.T) {
 	for what, lay := range map[string]func(dir string) error{
-		"photos of somebody": func(dir string) error {
+		"photos of another program": func(dir string) error {
 			return errors.Join(os.Mkdir(dir, 0o777), os.WriteFile(filepath.Join(dir, "0.png"), []byte("mine"), 0o666))
 		},
 		"a file": func(dir string) error { return os.WriteFile(dir, []byte("mine"), 0o666) },
@@ -184,7 +184,7 @@ func TestImagesReplaceOnlyTheirs(t *testing.T) {
 			_, err := write(t, images.Sink{Path: component.Path(dir)}, component.One(pictures(1, "png")))
 			return errors.Join(err, os.WriteFile(filepath.Join(dir, "note.txt"), []byte("mine"), 0o666))
 		},
-		"a mark of nobody": func(dir string) error {
+		"a mark without content": func(dir string) error {
 			return errors.Join(os.Mkdir(dir, 0o777), os.WriteFile(filepath.Join(dir, ".larder-images.json"), []byte("{"), 0o666))
 		},
 		"a link for a file": func(dir string) error {

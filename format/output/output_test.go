@@ -170,7 +170,7 @@ func TestDirectory(t *testing.T) {
 			t.Errorf("%d: the directory has %v, %v", i, got, err)
 		}
 		if adjacent, err := os.ReadDir(filepath.Dir(path)); err != nil || len(adjacent) != 1 {
-			t.Errorf("%d: beside it are %v, %v", i, adjacent, err)
+			t.Errorf("%d: next to it are %v, %v", i, adjacent, err)
 		}
 	}
 }
@@ -180,7 +180,7 @@ func TestDirectory(t *testing.T) {
 func TestManyFilesAreTidiedAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	for _, name := range []string{".x.larder-1", ".y.larder-2", ".y.larder-3-old", ".z.larder-4", ".x.larder-5.larder-6", "kept"} {
+	for _, name := range []string{".x.larder-1", ".y.larder-2", ".y.larder-3-old", ".z.larder-4", ".x.larder-5.larder-6", "left"} {
 		if err := os.WriteFile(in(name), nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +205,7 @@ func TestManyFilesAreTidiedAtOnce(t *testing.T) {
 	if err := files(dir).Tidy(func(name string) bool { return name == "x" || name == "y" }); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := names(), []string{".x.larder-5.larder-6", ".z.larder-4", "kept"}; !slices.Equal(got, want) {
+	if got, want := names(), []string{".x.larder-5.larder-6", ".z.larder-4", "left"}; !slices.Equal(got, want) {
 		t.Errorf("left are %q, want %q", got, want)
 	}
 	write := func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }
@@ -213,7 +213,7 @@ func TestManyFilesAreTidiedAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.Contains(names(), ".z.larder-4") {
-		t.Error("a file that is written after the others goes through the directory again")
+		t.Error("a file that is written after the others scans the directory again")
 	}
 	if err := files(in("none")).Tidy(func(name string) bool { return name == "x" }); err != nil {
 		t.Errorf("in no directory: %v", err)

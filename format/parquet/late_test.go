@@ -198,14 +198,14 @@ func TestDocumentsNextToArrays(t *testing.T) {
 				rows, err := stored(t, as, nil, samples[from:])
 				if c.want == "" {
 					if err == nil || !strings.Contains(err.Error(), "item x: []: type is") {
-						t.Errorf("%s: %v beside %v: %v, %v", as, c.doc, c.of, rows, err)
+						t.Errorf("%s: %v next to %v: %v, %v", as, c.doc, c.of, rows, err)
 					}
 					continue
 				}
 				if err != nil || fmt.Sprint(rows[1-from]["x"]) != c.want {
-					t.Errorf("%s: %v beside %v: %v, %v", as, c.doc, c.of, rows, err)
+					t.Errorf("%s: %v next to %v: %v, %v", as, c.doc, c.of, rows, err)
 				} else if back, ok := rows[2-from]["x"].(*array.Array); !ok || back.DType != c.of {
-					t.Errorf("%s: %v beside %v: %v came back", as, c.doc, c.of, rows[2-from]["x"])
+					t.Errorf("%s: %v next to %v: %v came back", as, c.doc, c.of, rows[2-from]["x"])
 				}
 			}
 		}

@@ -286,7 +286,7 @@ func arrayOf(n *node, cs []cursor) (*array.Array, error) {
 		}
 	}
 	if at == nil || depth == 0 || at.number() == 0 || len(cs) != 1 {
-		return nil, nil //nolint:nilnil // none is no error
+		return nil, nil //nolint:nilnil // none is not an error
 	}
 	dtype, c := at.number(), cs[0]
 	if c.end == c.at+1 && depth == 1 && c.def() == defs[0] { // an empty list
@@ -294,12 +294,12 @@ func arrayOf(n *node, cs []cursor) (*array.Array, error) {
 	}
 	for i := c.at; i < c.end; i++ {
 		if int(c.b.def[i]) != at.maxDef {
-			return nil, nil //nolint:nilnil // none is no error
+			return nil, nil //nolint:nilnil // none is not an error
 		}
 	}
 	shape, ok := columns.Shape(c.b.rep[c.at:c.end], depth)
 	if !ok {
-		return nil, nil //nolint:nilnil // none is no error
+		return nil, nil //nolint:nilnil // none is not an error
 	}
 	if c.value+c.end-c.at > c.b.count() {
 		return nil, errLevels

@@ -340,7 +340,7 @@ import larder, random, time
 from statistics import NormalDist
 def clock():
     yield time.time()
-def chance():
+def unseeded():
     yield random.random()
 async def later():
     yield 1
@@ -367,7 +367,7 @@ def counting():
 		want string
 	}{
 		{python.Source{Function: "f:clock"}, `time.time reaches the clock; pass its result as an argument, pass allow=["time.time"]`},
-		{python.Source{Function: "f:chance"}, "random"},
+		{python.Source{Function: "f:unseeded"}, "random"},
 		{python.Source{Function: "f:later"}, "asynchronous"},
 		{python.Source{Function: "f:nowhere"}, "there is no nowhere in f"},
 		{python.Source{Function: "f:seeded", Args: map[string]any{"n": int64(1)}}, "n is given, and f.seeded has no parameter of that name"},

@@ -100,7 +100,7 @@ func (s Service) faults(t *testing.T) {
 	f := open(t, s.Store(t, "faults", want))
 	defer s.Fail(nil)
 	for name, fault := range map[string]Fault{
-		"none": {}, "status 500": {Status: 500}, "status 503": {Status: 503}, "status 429": {Status: 429}, "cut": {Cut: 70_000}, "cut at once": {Cut: 1},
+		"none": {}, "status 500": {Status: 500}, "status 503": {Status: 503}, "status 429": {Status: 429}, "cut": {Cut: 70_000}, "cut immediately": {Cut: 1},
 		"another range": {Range: "bytes 1-5/300000"}, "another size": {Range: "bytes 1000-250999/999999"},
 	} {
 		s.Requests()

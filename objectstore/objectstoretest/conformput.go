@@ -79,7 +79,7 @@ func (s Service) contents(t *testing.T) {
 		}
 	}
 	if v := stat(t, s.Store(t, "foreign", []byte("content"))); v.Sum != "" || v.IsOf(Content([]byte("content"))) {
-		t.Errorf("what somebody else wrote is known by %q", v.Sum)
+		t.Errorf("what another client wrote is identified by %q", v.Sum)
 	}
 }
 

@@ -105,8 +105,8 @@ func TestConformPutAtAServer(t *testing.T) {
 			return n
 		},
 		Store: func(t *testing.T, name string, content []byte) string {
-			put(t, c, "folder/"+name, content)
-			return "s3://bucket" + (&url.URL{Path: "/folder/" + name}).EscapedPath()
+			put(t, c, "dir/"+name, content)
+			return "s3://bucket" + (&url.URL{Path: "/dir/" + name}).EscapedPath()
 		},
 	})
 }

@@ -45,8 +45,8 @@ func service(t *testing.T) *objectstoretest.Server {
 func TestFaults(t *testing.T) {
 	s := service(t)
 	want := content(200_000)
-	s.Put("bucket/folder/a", want)
-	f, err := objectstore.Open(t.Context(), "s3://bucket/folder/a")
+	s.Put("bucket/dir/a", want)
+	f, err := objectstore.Open(t.Context(), "s3://bucket/dir/a")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,8 +88,8 @@ func TestFaults(t *testing.T) {
 func TestConform(t *testing.T) {
 	s := service(t)
 	objectstoretest.Conform(t, objectstoretest.Service{Server: s, Secret: "hunter2", Store: func(_ *testing.T, name string, content []byte) string {
-		s.Put("bucket/folder/"+name, content)
-		return "s3://bucket" + (&url.URL{Path: "/folder/" + name}).EscapedPath()
+		s.Put("bucket/dir/"+name, content)
+		return "s3://bucket" + (&url.URL{Path: "/dir/" + name}).EscapedPath()
 	}})
 }
 
@@ -99,8 +99,8 @@ func TestConformPut(t *testing.T) {
 	objectstoretest.ConformPut(t, objectstoretest.Service{
 		Server: s, Secret: "hunter2", Unfinished: func(*testing.T) int { return o.Unfinished() },
 		Store: func(_ *testing.T, name string, content []byte) string {
-			o.Put("bucket/folder/"+name, content)
-			return "s3://bucket" + (&url.URL{Path: "/folder/" + name}).EscapedPath()
+			o.Put("bucket/dir/"+name, content)
+			return "s3://bucket" + (&url.URL{Path: "/dir/" + name}).EscapedPath()
 		},
 	})
 }

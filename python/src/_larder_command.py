@@ -1,6 +1,6 @@
 """Run the program of the package larder: the command `larder`.
 
-This module is beside the package, whose import would take longer than a short command.
+This module is outside the package, whose import would take longer than a short command.
 """
 
 import os

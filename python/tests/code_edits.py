@@ -69,7 +69,7 @@ case("negative zero", "def f(x): return 0.0", "0.0", "-0.0")
 case("constant of a tuple", "def f(x): return (1, 2)", "(1, 2)", "(1, 2.0)")
 case("constant of a frozen set", "def f(x): return x in {3, 4}", "{3, 4}", "{5, 4}")
 case("text", "def f(x): return 'a'", "'a'", "'b'")
-case("bytes for a text", "def f(x): return 'a'", "'a'", "b'a'")
+case("bytes for a string", "def f(x): return 'a'", "'a'", "b'a'")
 case("f-string", "def f(x): return f'{x:>3}'", ">3", ">4")
 case("conversion of an f-string", "def f(x): return f'{str(x)!r}'", "!r", "!s")
 case("order of arguments", "def f(x): return pow(x, 2)", "pow(x, 2)", "pow(2, x)")
@@ -1195,16 +1195,22 @@ case(
     "= '2'",
     refused=True,
 )
-case("chance", "import random\nrandom.seed(1)\ndef f(x): return random.random()", "seed(1)", "seed(2)", refused=True)
 case(
-    "chance by its name",
+    "random numbers",
+    "import random\nrandom.seed(1)\ndef f(x): return random.random()",
+    "seed(1)",
+    "seed(2)",
+    refused=True,
+)
+case(
+    "random numbers by name",
     "from random import random, seed\nseed(1)\ndef f(x): return random()",
     "seed(1)",
     "seed(2)",
     refused=True,
 )
 case(
-    "chance of NumPy",
+    "random numbers of NumPy",
     N + "np.random.seed(1)\ndef f(x): return np.random.rand()",
     "seed(1)",
     "seed(2)",
@@ -1212,7 +1218,7 @@ case(
     needs="numpy",
 )
 case(
-    "chance of NumPy by its name",
+    "random numbers of NumPy by name",
     "from numpy.random import rand, seed\nseed(1)\ndef f(x): return rand()",
     "seed(1)",
     "seed(2)",
@@ -1220,7 +1226,7 @@ case(
     needs="numpy",
 )
 case(
-    "chance of torch by its name",
+    "random numbers of torch by name",
     "from torch import manual_seed, rand\nmanual_seed(1)\ndef f(x): return float(rand(1))",
     "seed(1)",
     "seed(2)",
@@ -1265,7 +1271,7 @@ case(
     refused=True,
 )
 case("uuid", "import uuid\ndef f(x): return uuid.uuid4()", "return ", "return 1, ", refused=True)
-case("folder", "import os\ndef f(x): return os.getcwd(), x", ", x", ", 1", refused=True)
+case("working directory", "import os\ndef f(x): return os.getcwd(), x", ", x", ", 1", refused=True)
 case("file", "open('data', 'w').write('1')\ndef f(x): return open('data').read()", "'1'", "'2'", refused=True)
 case(
     "file by a path",
@@ -1601,7 +1607,7 @@ case(
     refused=True,
 )
 case(
-    "file beside a class that opens",
+    "file next to a class that opens",
     "import pathlib\npathlib.Path('data').write_text('1')\nclass A:\n    def open(self): return 1\ndef f(p):\n    A().open()\n    return p.open().read()",
     "text('1')",
     "text('2')",
@@ -1848,7 +1854,7 @@ case(
     needs="torch",
 )
 case(
-    "larder file by a text",
+    "larder file by a string",
     "from __future__ import annotations\nfrom larder import File\nopen('data', 'w').write('1')\ndef f(p: File | None):\n    with open(p) as h: return h.read()",
     "'1'",
     "'2'",
@@ -1872,7 +1878,7 @@ case(
     needs="larder",
 )
 case(
-    "another file beside a larder file",
+    "another file next to a larder file",
     "import larder\nopen('data', 'w')\nopen('more', 'w').write('1')\ndef f(p: larder.File):\n    open(p)\n    return open('more').read()",
     "'1'",
     "'2'",
@@ -1881,7 +1887,7 @@ case(
     refused=True,
 )
 case(
-    "another argument beside a larder file",
+    "another argument next to a larder file",
     "import larder\nopen('data', 'w')\nopen('more', 'w').write('1')\ndef f(p: larder.File, q='more'):\n    open(p)\n    return open(q).read()",
     "'1'",
     "'2'",
@@ -1890,7 +1896,7 @@ case(
     refused=True,
 )
 case(
-    "path beside a larder file",
+    "path next to a larder file",
     "import larder, pathlib\nopen('data', 'w')\nopen('more', 'w').write('1')\ndef f(p: larder.File): return pathlib.Path('more').read_text()",
     "'1'",
     "'2'",
@@ -1917,7 +1923,7 @@ case(
     refused=True,
 )
 case(
-    "folder of a larder file",
+    "directory of a larder file",
     "import larder, pathlib\nopen('data', 'w')\nopen('more', 'w').write('1')\ndef f(p: larder.File): return (pathlib.Path(p).parent / 'more').read_text()",
     "'1'",
     "'2'",
@@ -2011,7 +2017,7 @@ case(
 )
 
 case(
-    "option of pandas that is asked for",
+    "option of pandas that is read",
     "import pandas\npandas.options.display.precision = 2\ndef f(x): return pandas.get_option('display.precision')",
     "= 2",
     "= 3",
@@ -2046,7 +2052,7 @@ for name, made, draws in (
     ("a sampler", "from scipy.stats import qmc", "qmc.LatinHypercube(2).random(1).tolist()"),
 ):
     case(
-        f"chance of {name}",
+        f"random numbers of {name}",
         f"import numpy\n{made}\nnumpy.random.seed(1)\ndef f(x): return {draws}",
         "seed(1)",
         "seed(2)",
@@ -2111,7 +2117,7 @@ for name, body, refused in (
         True,
     ),
     (
-        "and what lies beside it",
+        "and another file in its directory",
         "import pyarrow.json\ndef f(p: larder.File): return pyarrow.json.read_json(p / '..' / 'data.more').num_rows",
         True,
     ),
@@ -2138,7 +2144,7 @@ for name, body, refused in (
     )
 
 for name, body, same in (
-    ("its folder", "return pathlib.Path(p).parent.name, open(p).read()", False),
+    ("its directory", "return pathlib.Path(p).parent.name, open(p).read()", False),
     ("its name by a helper", "return g(p), open(p).read()", False),
     ("its text", "return str(p)[-14:], open(p).read()", False),
     ("its name in a message", "return f'{p} is {open(p).read()}'[-19:]", False),
@@ -2188,7 +2194,7 @@ case(
     refused=True,
 )
 case(
-    "warnings that are not looked at",
+    "warnings that are not read",
     "import warnings\ndef f(x):\n    with warnings.catch_warnings():\n        warnings.simplefilter('ignore')\n        return x",
     "def f",
     "# c\ndef f",
@@ -2227,7 +2233,7 @@ case(
     "zz",
 )
 case(
-    "name of a variable where errors are told apart",
+    "name of a variable where errors are distinguished",
     "def f(x):\n    q = x\n    try: return 1 // q\n    except ZeroDivisionError as e: return str(e)",
     "q",
     "zz",
@@ -2446,7 +2452,7 @@ for title, body, call in [
 
 for title, body in [
     ("name", "return [g.__name__ for g in gs]"),
-    ("name in a text", "return str(gs[0])[:20]"),
+    ("name in a string", "return str(gs[0])[:20]"),
     ("qualified name", "return [g.__qualname__ for g in gs]"),
     ("name by getattr", "return [getattr(g, '__' + 'name__') for g in gs]"),
 ]:
@@ -2617,7 +2623,7 @@ for title, body, old, new, want in [
     ("of a column only", "return pandas.DataFrame({'low': [1, x]}).query('low > 1').low.tolist()", "low = 2\nW", "low = 4\nW", "same"),
     ("of no expression", "return pandas.Series(['low']).tolist()", "low = 2\nW", "low = 4\nW", "same"),
 ]:  # fmt: skip
-    case(f"names in a text {title}", f"{_TABLE}def f(x):\n    {body}", old, new, want, needs="pandas")
+    case(f"names in a string {title}", f"{_TABLE}def f(x):\n    {body}", old, new, want, needs="pandas")
 for title, body, want in [
     ("a formula", "return M.ols('y ~ g(x)')", "differ"),
     ("a mode", "return M.eval() and 'g' * x", "same"),
@@ -2628,7 +2634,7 @@ for title, body, want in [
     )
     if want == "same":
         text = text.replace("len(text) + g(2)", "len(text)")
-    case(f"names in a text: {title}", text, "x + 1", "x + 2", want)
+    case(f"names in a string: {title}", text, "x + 1", "x + 2", want)
 
 for title, text in [
     ("by a reader", "import io, joblib\ndef g(): return 1\ndef f(x):\n    return joblib.load(io.BytesIO(b'cm\\ng\\n(tR.'))"),
@@ -2941,7 +2947,9 @@ for call, want in [
     ("k(3)", "differ"),
     ("n(3)", "same"),
 ]:
-    case(f"a method that is called by a text: {call}", _NAMED, "K = 1", "K = 3", want, call=f"m.{call}", needs="pandas")
+    case(
+        f"a method that is called by a string: {call}", _NAMED, "K = 1", "K = 3", want, call=f"m.{call}", needs="pandas"
+    )
 
 _PATHS = """
 import jinja2, parts
@@ -2961,5 +2969,5 @@ _IMPORTED = _PATHS.replace("import jinja2, parts", "import parts").replace(
     "from jinja2.ext import", "from builtins import object as"
 )
 _RENDERED = _PATHS.replace("from pydantic import BaseModel, ImportString", "BaseModel = ImportString = object")
-case("a function that a text names", _IMPORTED, "ADDED = 1", "ADDED = 2", needs="pydantic")
-case("a class that a text names", _RENDERED, '"!"', '"?"', call="m.g(3)", needs="jinja2")
+case("a function that a string names", _IMPORTED, "ADDED = 1", "ADDED = 2", needs="pydantic")
+case("a class that a string names", _RENDERED, '"!"', '"?"', call="m.g(3)", needs="jinja2")

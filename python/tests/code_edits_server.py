@@ -26,8 +26,8 @@ warnings.simplefilter("ignore")
 
 
 def answer(task: dict[str, Any]) -> dict[str, Any]:
-    os.chdir(task["folder"])
-    sys.path.insert(0, task["folder"])
+    os.chdir(task["directory"])
+    sys.path.insert(0, task["directory"])
     for name, text in task["files"].items():
         os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
         with open(name, "w") as file:

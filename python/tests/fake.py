@@ -22,7 +22,7 @@ from typing import Any
 
 HEADER = struct.Struct("<IHH")
 PREFIX = "1.AAAAAAAAAAAAAAAAAAAA.0"
-ROOM = 4096  # bytes of a slot
+SLOT_BYTES = 4096  # bytes of a slot
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
@@ -207,15 +207,17 @@ class Peer:
             self.file.close()
         self.slots = said.get("window", 16) or 64
         self.file = tempfile.TemporaryFile()
-        self.file.truncate(self.slots * ROOM)
-        self.map = mmap.mmap(self.file.fileno(), self.slots * ROOM)
+        self.file.truncate(self.slots * SLOT_BYTES)
+        self.map = mmap.mmap(self.file.fileno(), self.slots * SLOT_BYTES)
         self.free = queue.Queue()
         self.first = self.next_slot  # slot numbers are used once in a connection
         self.next_slot += self.slots
         for slot in range(self.slots):
             self.free.put(self.first + slot)
         self.grown = False
-        self.send(6, {"prefix": PREFIX, "batches": self._batches(), "ring": self.slots * ROOM}, [self.file.fileno()])
+        self.send(
+            6, {"prefix": PREFIX, "batches": self._batches(), "ring": self.slots * SLOT_BYTES}, [self.file.fileno()]
+        )
         self.send(9, {"layout": 3, "fields": self._layout(self.script.batch_size)})
         if said.get("window") == 0:
             return
@@ -280,25 +282,25 @@ class Peer:
                 return False
             if slot >= 0:
                 break
-        offset = (slot - self.first) * ROOM
+        offset = (slot - self.first) * SLOT_BYTES
         if 0 <= self.script.grow_at <= self.handed:
             offset += self._grow()
         if len(samples) != self.script.batch_size:
             self.send(9, {"layout": 3, "fields": self._layout(len(samples))})
         fill = self.script.fill or numbers
-        fill(samples, memoryview(self.map)[offset : offset + ROOM])
+        fill(samples, memoryview(self.map)[offset : offset + SLOT_BYTES])
         with self.script.changed:
             self.out.add(slot)
             self.script.most_out = max(self.script.most_out, len(self.out))
             self.script.handed.append(slot)
             self.script.changed.notify_all()
         self.handed += 1
-        where = 3, slot, offset, ROOM, len(self.map), epoch, *between, *after, len(samples), 0
+        where = 3, slot, offset, SLOT_BYTES, len(self.map), epoch, *between, *after, len(samples), 0
         self.send(10, struct.pack("<IIQQQQQQQQII", *where) + array.array("Q", samples).tobytes())
         return True
 
     def _grow(self) -> int:
-        size = self.slots * ROOM
+        size = self.slots * SLOT_BYTES
         if not self.grown:
             self.grown = True
             self.file.truncate(2 * size)

@@ -68,7 +68,7 @@ def point(n: int) -> Point:
 @lazy
 def reported(x: int) -> str:
     """Return a string."""
-    note(f"told {x}")
+    note(f"read {x}")
     return f"at {x}"
 
 

@@ -181,7 +181,7 @@ def _of_callees() -> None:
         dep="@njit\ndef g(x):\n    if x <= 0.0:\n        return 0.0\n    return (g(x - 1.0) + 1)\n",
     )
     _edit(
-        "callee beside the callee",
+        "callee next to the callee",
         _CALLER,
         ("dep", "return x * 5.0", "return x * 6.0"),
         dep="@njit\ndef g(x):\n    if x <= 0.0:\n        return 1.0\n    return h(x - 1.0)\n"
@@ -1341,7 +1341,7 @@ def of_g(x):
 """
         _edit(f"compiling depends on {name}", _CALLER, change, alone=True, dep=dep)
     _edit(
-        "name of numpy that is set anew",
+        "name of numpy that is set again",
         """
     from . import dep
     @njit(cache=True)
@@ -1462,8 +1462,11 @@ def of_g(x):
     BODY
 """
     for name, body in (
-        ("chance in what an overload returns", "return lambda x: x + np.random.rand() * 0"),
-        ("chance in what an overload makes", "def made(x):\n        return x + np.random.rand() * 0\n    return made"),
+        ("random numbers in what an overload returns", "return lambda x: x + np.random.rand() * 0"),
+        (
+            "random numbers in what an overload makes",
+            "def made(x):\n        return x + np.random.rand() * 0\n    return made",
+        ),
         (
             "import in an overload",
             "import math, operator\n    k = math.floor(operator.add(1, 2))\n    return lambda x: x + k",
@@ -1531,7 +1534,7 @@ class Pair(NamedTuple):
         dep=_CALLEE,
     )
     same(
-        "another function beside the callee",
+        "another function next to the callee",
         _CALLER,
         ("dep", "K = 2.0", "@njit\ndef other(x):\n    return x\nK = 2.0"),
         dep=_CALLEE,

@@ -134,9 +134,9 @@ def _of_callers() -> None:
     space = "context.fndesc.lookup_globals()['MARK']"
     _edit("lowering that reads docstrings", made.replace("SEEN", "len(context.fndesc.doc)"), said)
     _edit("lowering that reads variables", made.replace("SEEN", space), mark)
-    _edit("lowering by a text", made.replace("SEEN", "len(getattr(context, 'fndesc').doc)"), said)
+    _edit("lowering by a string", made.replace("SEEN", "len(getattr(context, 'fndesc').doc)"), said)
     named = made.replace("SEEN", "len(getattr(context, NAME).doc)").replace("MARK = 3", "NAME = 'fndesc'")
-    _edit("lowering by a text elsewhere", named, said)
+    _edit("lowering by a string elsewhere", named, said)
     getter = "import operator\n    get = operator.attrgetter('fndesc.doc')"
     _edit("lowering by a getter", made.replace("SEEN", "len(get(context))").replace("MARK = 3", getter), said)
 
@@ -163,7 +163,7 @@ def _of_files() -> None:
     reads = "import fileinput\ndef read(path):\n    return ''.join(fileinput.input(path))\n"
     longer = ("dep", "# nothing", "# nothing and more")
     for name, read, other in (
-        ("path by a text", "len(getattr(FILE, 'read_text')())", ""),
+        ("path by a string", "len(getattr(FILE, 'read_text')())", ""),
         ("caller", "len(read(FILE))", "read = operator.methodcaller('read_text')"),
         ("partial", "len(read())", "read = functools.partial(operator.methodcaller('read_text'), FILE)"),
         ("parent", "sum(len(p.read_text()) for p in FILE.parent.glob('dep.*'))", ""),
@@ -217,9 +217,9 @@ def _of_conversions() -> None:
         ("by a loop", "for to in [types.int64]:\n        default_type_manager.set_promote(kind, to)"),
     ):
         _edit(f"conversion {name}", made.replace("RULE", rule), ("m", "types.int64", "types.float64"))
-    beside = "default_casting_rules.promote_unsafe(kind, types.int64)\ndefault_type_manager.set_promote(kind, kind)\n"
+    rules = "default_casting_rules.promote_unsafe(kind, types.int64)\ndefault_type_manager.set_promote(kind, kind)\n"
     plain = "from . import dep\n@njit(cache=True)\ndef f(x):\n    return x + 1\ndef run():\n    return f(1)\n"
-    kinds = textwrap.dedent(made).replace("RULE\n", beside).replace("def run", "def other")
+    kinds = textwrap.dedent(made).replace("RULE\n", rules).replace("def run", "def other")
     other = ("dep", "types.int64", "types.float64")
     _edit("same conversion of what is not used", plain, other, differs=False, dep=kinds)
 

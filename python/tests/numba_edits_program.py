@@ -1,6 +1,6 @@
 """Run programs of `numba_edits` in one process, and print the result and the compilations of each.
 
-    numba_edits_program.py none|numba|larder FOLDER NAME...
+    numba_edits_program.py none|numba|larder DIRECTORY NAME...
 
 With none, there is no cache; with numba, its own cache is used.
 """

@@ -35,7 +35,7 @@ class Stream:
 def place(real: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (real / "rows.jsonl").write_text('{"n": 1}\n{"n": 2}\n')
     (real / "empty.jsonl").write_text("")
-    (real / "folder").mkdir()
+    (real / "directory").mkdir()
     nodes = ["version: 1", "nodes:"]
     nodes += [f"  {name}: {{source: jsonl, with: {{path: {name}.jsonl}}}}" for name in ("rows", "empty")]
     (real / "flow.yaml").write_text("\n".join(nodes) + "\n")
@@ -65,8 +65,8 @@ FLOWS: list[tuple[Any, str]] = [
     (Stream(), "flow: Stream is not a flow; read its files by a source"),
     (np.zeros(2), "flow: ndarray is not a flow; read its files by a source"),
     (b"flow.yaml", "flow: bytes is not a flow; "),
-    ("folder", "flow: 'folder' is a directory, not a flow file; read it by a source such as"),
-    (pathlib.Path("folder"), "flow: 'folder' is a directory, not a flow file; "),
+    ("directory", "flow: 'directory' is a directory, not a flow file; read it by a source such as"),
+    (pathlib.Path("directory"), "flow: 'directory' is a directory, not a flow file; "),
     ("", "flow: the path is empty; give one"),
     ("a\0b", "flow: 'a\\x00b' is not a path; leave out the zero byte"),
 ]

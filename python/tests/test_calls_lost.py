@@ -44,9 +44,9 @@ ANSWERS: dict[str, bytes] = {
     "an error without JSON": frame(framing.ERROR, b"\xff\xfe"),
     "an error that is a list": frame(framing.ERROR, b"[1]"),
     "the server ends": frame(framing.ERROR, json.dumps({"code": "ending", "text": "it ends"}).encode()),
-    "no room for a head of results": frame(framing.RESULTS, b"\x01"),
+    "too few bytes for a head of results": frame(framing.RESULTS, b"\x01"),
     "half an entry": frame(framing.RESULTS, struct.pack("<III", 1, 0, 0)),
-    "an item that was not asked for": results(7, 0, b"x"),
+    "an item that was not requested": results(7, 0, b"x"),
     "what to compute without a token": frame(framing.COMPUTE, b"\x01"),
 }
 

@@ -42,7 +42,7 @@ class Server:
         directory = self.directory / str(self.count)
         directory.mkdir()
         assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps({"files": files, "call": call, "folder": str(directory)}) + "\n")
+        self.process.stdin.write(json.dumps({"files": files, "call": call, "directory": str(directory)}) + "\n")
         self.process.stdin.flush()
 
     def receive(self) -> dict[str, Any]:

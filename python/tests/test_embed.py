@@ -126,7 +126,7 @@ def client(url: str, key: str = KEY) -> Any:
 
 
 CALLS: dict[str, Callable[[Any], Any]] = {
-    "a text": lambda c: c.embeddings.create(model="m", input="one"),
+    "a string": lambda c: c.embeddings.create(model="m", input="one"),
     "no text": lambda c: c.embeddings.create(model="m", input=""),
     "texts": lambda c: c.embeddings.create(model="m", input=["one", "ü\u2028😀", "one"]),
     "tokens": lambda c: c.embeddings.create(model="m", input=[1, 2, 3]),
@@ -140,7 +140,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "another model": lambda c: c.embeddings.create(model="n", input="one"),
     "too long": lambda c: c.embeddings.create(model="m", input=["new", "too long"]),
     "busy": lambda c: c.embeddings.create(model="busy", input="one"),
-    "another key": lambda c: client(str(c.base_url), "sk-other").embeddings.create(model="m", input="never asked for"),
+    "another key": lambda c: client(str(c.base_url), "sk-other").embeddings.create(model="m", input="never requested"),
 }
 
 

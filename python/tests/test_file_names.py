@@ -297,6 +297,6 @@ def test_files_of_a_set_have_one_key(real: Path, tmp_path: Path) -> None:
 
 
 def _equal(directory: Path) -> tuple[larder.File, larder.File]:
-    (directory / "one.txt").write_text("a text of\nthree lines\n")
-    (directory / "two.txt").write_text("a text of\nthree lines\n")
+    (directory / "one.txt").write_text("some text of\nthree lines\n")
+    (directory / "two.txt").write_text("some text of\nthree lines\n")
     return larder.File(directory / "one.txt"), larder.File(directory / "two.txt")

@@ -306,9 +306,9 @@ def test_what_comes_out_otherwise_is_computed_on(real: Path) -> None:
 
 
 def test_an_edit_of_a_method_that_is_called_lazily_is_seen(real: Path) -> None:
-    assert run("point") == (["at 3"], ["point 3", "told 3"])
+    assert run("point") == (["at 3"], ["point 3", "read 3"])
     assert run("point") == (["at 3"], [])
-    assert run("point", offset=2) == (["at 5"], ["told 5"])  # the point by its version, its method by its code
+    assert run("point", offset=2) == (["at 5"], ["read 5"])  # the point by its version, its method by its code
 
 
 def test_an_edit_of_a_lazy_method_is_seen(real: Path) -> None:

@@ -117,7 +117,7 @@ _HELD = {
         "import scipy.stats\nD = scipy.stats.norm(0, V)",
         "float(D.cdf(0.5))",
     ),
-    "a path in a text": (
+    "a path in a string": (
         "",
         "import sys, types\nparts = types.ModuleType('parts')\nparts.go = lambda: V\nsys.modules['parts'] = parts",
         "str('parts.go')",

@@ -228,7 +228,7 @@ def test_images_come_back() -> None:
 
 def test_other_kinds_are_refused_where_one_is_said() -> None:
     pytest.importorskip("numpy")
-    with pytest.raises(TypeError, match="item a is a text, and cannot be given as numpy"):
+    with pytest.raises(TypeError, match="item a is a string, and cannot be given as numpy"):
         there_and_back("text", "numpy")
 
 

@@ -540,7 +540,7 @@ def test_of_a_file_only_the_content_is_in_the_key(real: Path, tmp_path: Path) ->
         with open(path) as file:
             return Path(path).read_text(), Path(path).exists(), os.path.getsize(path), file.read()
 
-    def beside(path: larder.File) -> Any:
+    def adjacent(path: larder.File) -> Any:
         return len(list(Path(path).parent.iterdir()))
 
     def found(path: larder.File) -> Any:
@@ -556,7 +556,7 @@ def test_of_a_file_only_the_content_is_in_the_key(real: Path, tmp_path: Path) ->
         return Path(path).stat().st_mtime
 
     assert larder.memo(reads)(larder.File(tmp_path / "a")) == ("text", True, 4, "text")
-    for function in (beside, found, when, status, state):
+    for function in (adjacent, found, when, status, state):
         with pytest.raises(larder.CodeError, match=r"reach(es)? files"):
             larder.memo(function)(larder.File(tmp_path / "a"))
 

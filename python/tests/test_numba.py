@@ -580,20 +580,20 @@ def test_a_report_counts_time_once_and_says_what_asks_for_no_cache(case: Case) -
             return middle(x) + 1
 
         @njit
-        def unkept(x):
+        def uncached(x):
             return outer(x) + part(1)
 
         def run():
             begun = time.process_time()
-            unkept(np.arange(5.0))
+            uncached(np.arange(5.0))
             took = time.process_time() - begun
             report = larder.numba.report()
             assert "compiled without cache=True, in " in str(report)
             return [sum(row.seconds for row in report) + sum(report.uncached.values()) <= took, list(report.uncached)]
         """,
     )
-    assert case.run().results == [True, ["m.part", "m.unkept"]]
-    assert case.run().results[1] == ["m.part", "m.unkept"]
+    assert case.run().results == [True, ["m.part", "m.uncached"]]
+    assert case.run().results[1] == ["m.part", "m.uncached"]
 
 
 def test_what_is_compiled_before_it_is_installed_is_not_linked_into_what_others_load(case: Case) -> None:
@@ -820,7 +820,7 @@ NUMPYS = """
     from numba.core import event
 
     @njit(cache=True)
-    def kept(a):
+    def cached(a):
         return np.zeros(len(a)).sum() + np.sort(a)[0] + np.full(3, 1.5).max()
 
     @njit
@@ -828,7 +828,7 @@ NUMPYS = """
         return np.median(a)
 
     @njit
-    def unkept(a):
+    def uncached(a):
         return inner(a) + np.ones(4).min()
 
     def run():
@@ -836,7 +836,7 @@ NUMPYS = """
         usual = keeper.walked
         keeper.walked = lambda function, *args: walked.append(function.__name__) or usual(function, *args)
         with event.install_recorder("numba:compile") as recorder:
-            results = [kept(np.arange(4.0)), unkept(np.arange(4.0))]
+            results = [cached(np.arange(4.0)), uncached(np.arange(4.0))]
         return [results, walked, len(recorder.buffer) // 2]
 """
 
@@ -846,7 +846,7 @@ def test_what_numba_makes_for_a_function_is_followed_with_that_one(case: Case) -
     case.write("m", NUMPYS)
     results, walked, compiled = case.run().results
     assert results == [1.5, 2.5]
-    assert walked == ["kept", "kept", "unkept", "inner"]  # a cached function is checked again before it is stored
+    assert walked == ["cached", "cached", "uncached", "inner"]  # a cached function is checked again before it is stored
     assert compiled > 2 * len(walked)
 
 

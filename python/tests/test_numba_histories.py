@@ -50,10 +50,10 @@ SIGNATURES = """
         return x / 3
 
     @njit(cache=True)
-    def kept(x):
+    def cached(x):
         return third(x)
 
-    print([got(kept, np.int16(1))])
+    print([got(cached, np.int16(1))])
 """
 
 NUMBAS_OWN = """
@@ -64,7 +64,7 @@ NUMBAS_OWN = """
         return abs(z), cmath.sqrt(z), z / (z + 1)
 
     @njit(cache=True)
-    def kept(z):
+    def cached(z):
         return abs(z), cmath.sqrt(z)
 
     @njit(cache=True)
@@ -74,7 +74,7 @@ NUMBAS_OWN = """
     if "fast" in HISTORY:
         fast(1j)
     z = complex(float("nan"), float("inf"))
-    print([got(kept, z), got(divided, z)])
+    print([got(cached, z), got(divided, z)])
 """
 
 INTRINSICS = """
@@ -92,12 +92,12 @@ INTRINSICS = """
         return added(a, b)
 
     @njit(cache=True)
-    def kept(a, b):
+    def cached(a, b):
         return added(a, b)
 
     if "fast" in HISTORY:
         fast(1e20, 3.0)
-    print([got(kept, 1e20, 3.0)])
+    print([got(cached, 1e20, 3.0)])
 """
 
 TWINS = """
@@ -121,12 +121,12 @@ TWINS = """
         return five(x)
 
     @njit(cache=True)
-    def kept(x):
+    def cached(x):
         return seven(x)
 
     if "first" in HISTORY:
         first(1)
-    print([got(kept, 1)])
+    print([got(cached, 1)])
 """
 
 SETTINGS = """
@@ -143,12 +143,12 @@ SETTINGS = """
     def plain(x):
         return third(x)
 
-    first, kept = njit(plain), njit(cache=True)(plain)
+    first, cached = njit(plain), njit(cache=True)(plain)
     if "first" in HISTORY:
         decimal.getcontext().prec = 3
         first(1)
     decimal.getcontext().prec = 10
-    print([got(kept, 1)])
+    print([got(cached, 1)])
 """
 
 HANDLERS = """
@@ -165,12 +165,12 @@ HANDLERS = """
     def plain(x):
         return length(x)
 
-    first, kept = njit(plain), njit(cache=True)(plain)
+    first, cached = njit(plain), njit(cache=True)(plain)
     if "first" in HISTORY:
         codecs.register_error("mine", lambda error: ("?", error.end))
         first(1)
     codecs.register_error("mine", lambda error: ("???", error.end))
-    print([got(kept, 1)])
+    print([got(cached, 1)])
 """
 
 TYPES = """
@@ -204,7 +204,7 @@ TYPES = """
         return v.held
 
     @njit(cache=True)
-    def kept(v):
+    def cached(v):
         return v.held
 
     kind.table = {"a": [2]}
@@ -212,7 +212,7 @@ TYPES = """
         kind.table["a"][0] = 1
         first(Value())
         kind.table["a"][0] = 2
-    print([got(kept, Value())])
+    print([got(cached, Value())])
 """
 
 FLAGS = """
@@ -229,10 +229,10 @@ FLAGS = """
         return inverse(x)
 
     @njit
-    def unkept(x):
+    def uncached(x):
         return inverse(x)
 
-    functions = {"usual": usual, "other": other, "unkept": unkept, "inverse": inverse}
+    functions = {"usual": usual, "other": other, "uncached": uncached, "inverse": inverse}
     print([got(functions[name], 0.0) for name in HISTORY])
 """
 
@@ -309,7 +309,7 @@ KERNELS = """
     print([got(one, 1), got(total, np.arange(3))])
 """
 
-KEPT_KERNELS = """
+CACHED_KERNELS = """
     G = 1
 
     @vectorize(cache=True)
@@ -407,12 +407,12 @@ FLAGS_OF_STARS = """
         return star(x, 1, x)
 
     @njit
-    def unkept(x):
+    def uncached(x):
         return star(x, 1, x)
 
     @njit(cache=True)
-    def kept(x):
-        return unkept(x) + 0.5
+    def cached(x):
+        return uncached(x) + 0.5
 
     def tuples(x):
         return star(x, 1, x)
@@ -485,12 +485,12 @@ COMPILERS = """
         return x + 1
 
     @njit(cache=True)
-    def kept(x):
+    def cached(x):
         return inner(x)
 
     if "first" in HISTORY:
         inner._compiler.py_func = two
-    print([got(kept, 1)])
+    print([got(cached, 1)])
 """
 
 FAILED = """
@@ -532,7 +532,7 @@ REGISTERED_ORDER = """
     def operated(array):
         return array @ "text"
 
-    print([got(kept, np.zeros(3)) for kept in (method, attribute, operated)])
+    print([got(cached, np.zeros(3)) for cached in (method, attribute, operated)])
 """
 
 EQUAL_NAMES = """
@@ -584,13 +584,13 @@ EQUAL_VALUES = """
         return x + y + w[0], z
 
     @njit(cache=True)
-    def kept(x):
+    def cached(x):
         return sign(x), numbers()
 
     if "first" in HISTORY:
         others(1.0)
         sign(1.0, 0.0, 0j)
-    print([got(kept, 1.0)])
+    print([got(cached, 1.0)])
 """
 
 GENERATORS = """
@@ -631,10 +631,18 @@ HISTORIES = {
     "overloads that ran with other settings": (SETTINGS, ["first", "-", "first"]),
     "overloads that ran with other handlers of errors": (HANDLERS, ["first", "-", "first"]),
     "types that held something else": (TYPES, ["first", "-", "first"]),
-    "flags of callers": (FLAGS, ["other", "unkept,other", "usual"]),
+    "flags of callers": (FLAGS, ["other", "uncached,other", "usual"]),
     "flags of callers that were loaded": (
         FLAGS,
-        ["usual", "usual,other", "unkept,other", "other", "other,unkept", "other,inverse,usual", "usual,unkept,other"],
+        [
+            "usual",
+            "usual,other",
+            "uncached,other",
+            "other",
+            "other,uncached",
+            "other,inverse,usual",
+            "usual,uncached,other",
+        ],
     ),
     "flags for what is called next": (
         FLAGS_NEXT,
@@ -644,7 +652,7 @@ HISTORIES = {
         ],
     ),
     "kernels that were compiled before": (KERNELS, ["first", "-", "first"]),
-    "kernels that are kept": (KEPT_KERNELS, ["first", "-", "first", "-"]),
+    "kernels that are cached": (CACHED_KERNELS, ["first", "-", "first", "-"]),
     "flags of kernels": (FLAGS_OF_KERNELS, ["each", "plain,each", "each", "plain,each"]),
     "flags of what was compiled before": (
         FLAGS_BEFORE,
@@ -655,7 +663,7 @@ HISTORIES = {
     ),
     "flags of functions of any number of arguments": (
         FLAGS_OF_STARS,
-        ["each,tuples,unkept", "kept,each,tuples,unkept", "kept,each,tuples,unkept", "tuples,kept"],
+        ["each,tuples,uncached", "cached,each,tuples,uncached", "cached,each,tuples,uncached", "tuples,cached"],
     ),
     "flags of loops": (FLAGS_OF_LOOPS, ["fast,plain", "other,plain", "plain,fast", "each,plain,fast", "fast,each"]),
     "flags of what loops call": (ORDER_OF_LOOPS, ["before,each", "after,each", "before,inverse,each", "before,each"]),

@@ -205,12 +205,12 @@ REACH = """
         return kernel(a)
 
     @njit(cache=True, parallel=True)
-    def kept(a):
+    def cached(a):
         return kernel(a)
 
     if "FIRST" in os.environ:
         plain(np.arange(8.0))
-    print(kept(np.arange(8.0)).tolist(), [row.state for row in larder.numba.report()])
+    print(cached(np.arange(8.0)).tolist(), [row.state for row in larder.numba.report()])
 """
 
 

@@ -124,17 +124,17 @@ FILES = """
     from numba import njit, vectorize
     from numba.extending import overload
 
-    def told(x):
+    def overloaded(x):
         pass
 
-    @overload(told)
-    def told_(x):
+    @overload(overloaded)
+    def overloaded_(x):
         k = float((Path(__file__).parent / "k.txt").read_text())
         return lambda x: x + k
 
     @vectorize(["float64(float64)"], cache=True)
     def each(x):
-        return told(x)
+        return overloaded(x)
 
     @njit(cache=True)
     def outer(x):
@@ -351,7 +351,7 @@ FAILING = """
     def failing(self, *args, **kwargs):
         calls.append(1)
         if len(calls) == int(FAILS):
-            raise MemoryError("no room")
+            raise MemoryError("out of memory")
         return usual(self, *args, **kwargs)
 
     DUFunc._compile_for_argtys = failing
@@ -366,7 +366,7 @@ def test_a_function_whose_callees_cannot_get_their_loops_is_compiled(case: Case)
     case.write("w", FAILING.replace("int(FAILS)", "1"))
     again = case.script("w")
     assert again[0] == "[0 2 4] ['l->l']"
-    assert "its loop for (int64,) -> int64 cannot be compiled again: MemoryError: no room" in again[1]
+    assert "its loop for (int64,) -> int64 cannot be compiled again: MemoryError: out of memory" in again[1]
 
 
 REDUCED = """

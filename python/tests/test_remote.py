@@ -149,8 +149,8 @@ def test_break_begins_the_next_epoch(loader: Make) -> None:
 
 def test_errors_are_of_the_same_classes(loader: Make, server: far.Server) -> None:
     (server.directory / "wrong.yaml").write_text("version: 1\nnodes:\n  rows:\n    source: nothing-such\n")
-    with pytest.raises(larder.RequestError, match="nobody"):
-        len(loader(node="nobody"))
+    with pytest.raises(larder.RequestError, match="missing"):
+        len(loader(node="missing"))
     url = f"https://127.0.0.1:{server.port}/"
     known: dict[str, Any] = {"node": "rows", "token": far.TOKEN, "ca": server.directory / "ca.pem"}
     with pytest.raises(larder.FlowError, match=r"wrong\.yaml:4"):
@@ -451,8 +451,8 @@ def test_nothing_is_said_at_exit(server: far.Server) -> None:
     code = """
 import larder, sys
 loader = larder.Loader(sys.argv[1], "rows", ca=sys.argv[2], batch_size=1, window=2)
-kept = [batch for batch, _ in zip(loader, range(3))]
-print(len(kept))
+batches = [batch for batch, _ in zip(loader, range(3))]
+print(len(batches))
 """
     url = f"https://127.0.0.1:{server.port}/flow.yaml"
     assert run(code, url, server.directory / "ca.pem") == (0, b"3\n", b"")
@@ -471,12 +471,12 @@ def test_a_loader_that_is_gone_leaves_no_thread_and_no_connection(loader: Make, 
 def test_interrupts_at_any_moment_lose_and_repeat_nothing(server: far.Server) -> None:
     code = """
 import larder, numpy, random, signal, sys
-chance = random.Random(1)
+generator = random.Random(1)
 def interrupt(*_):
     raise KeyboardInterrupt
 signal.signal(signal.SIGALRM, interrupt)
 def arm():
-    signal.setitimer(signal.ITIMER_REAL, 0.001 + chance.random() * 0.03)
+    signal.setitimer(signal.ITIMER_REAL, 0.001 + generator.random() * 0.03)
 def disarm():
     signal.setitimer(signal.ITIMER_REAL, 0)
 loader = larder.Loader(sys.argv[1], "rows", ca=sys.argv[2], batch_size=1, window=4, fields=["n"])

@@ -241,8 +241,8 @@ def loader_server() -> int:
 
 
 def test_errors(flow: Path) -> None:
-    with pytest.raises(larder.RequestError, match="nobody"):
-        len(larder.Loader(flow, "nobody"))
+    with pytest.raises(larder.RequestError, match="missing"):
+        len(larder.Loader(flow, "missing"))
     with pytest.raises(larder.RequestError, match="batch"):
         len(larder.Loader(flow, "rows", batch_size=-1))
     wrong = flow.with_name("wrong.yaml")
@@ -376,8 +376,8 @@ def test_nothing_is_said_at_exit_while_batches_are_looked_at(flow: Path) -> None
     code = """
 import larder, sys
 loader = larder.Loader(sys.argv[1], "rows", batch_size=4, fields=["x"])
-kept = [batch for batch, _ in zip(loader, range(3))]
-view = kept[0]["x"][1:]
+batches = [batch for batch, _ in zip(loader, range(3))]
+view = batches[0]["x"][1:]
 """
     environment = dict(os.environ, PYTHONPATH=str(Path(larder.__file__).parents[1]))
     command = [sys.executable, "-X", "dev", "-W", "error", "-c", code, str(flow)]
@@ -428,11 +428,11 @@ except KeyboardInterrupt:
 def test_interrupts_at_any_moment_lose_and_repeat_nothing(flow: Path) -> None:
     code = """
 import larder, numpy, random, signal, sys
-chance = random.Random(int(sys.argv[2]))
+generator = random.Random(int(sys.argv[2]))
 def interrupt(*_):
     raise KeyboardInterrupt
 def arm():
-    signal.setitimer(signal.ITIMER_REAL, chance.random() * 0.02)
+    signal.setitimer(signal.ITIMER_REAL, generator.random() * 0.02)
 def disarm():
     signal.setitimer(signal.ITIMER_REAL, 0)
 signal.signal(signal.SIGALRM, interrupt)

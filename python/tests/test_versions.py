@@ -42,7 +42,7 @@ def asked(directory: Path, module: str = "own.loads") -> str:
 def test_a_package_elsewhere_has_the_same_keys(real: Path, tmp_path: Path) -> None:
     assert asked(project(tmp_path / "first", "a")) == "a 1"
     assert asked(project(tmp_path / "second", "a")) == "a 0"
-    assert asked(project(tmp_path / "second", "edited")) == "a 0", "a version stands for all code"
+    assert asked(project(tmp_path / "second", "edited")) == "a 0", "a version identifies all code"
 
 
 def test_packages_of_two_projects_are_two(real: Path, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def text_of(path: Any) -> str:
     return Path(path).read_text()
 
 
-def beside(path: Any) -> Path:
+def more_of(path: Any) -> Path:
     return Path(path).with_suffix(".more")
 
 
@@ -52,18 +52,18 @@ def rows(path: larder.File) -> list[list[str]]:
 
 @larder.memo
 def with_more(path: larder.File) -> str:
-    return text_of(path) + text_of(beside(path))
+    return text_of(path) + text_of(more_of(path))
 
 
 @larder.memo
 def kept_more(path: larder.File) -> str:
-    return read(path) + read(larder.File(beside(path)))
+    return read(path) + read(larder.File(more_of(path)))
 
 
 @larder.memo
 def in_a_thread(path: larder.File) -> str:
     found: list[str] = []
-    thread = threading.Thread(target=lambda: found.append(text_of(beside(path))))
+    thread = threading.Thread(target=lambda: found.append(text_of(more_of(path))))
     thread.start()
     thread.join()
     return found[0]
@@ -72,7 +72,7 @@ def in_a_thread(path: larder.File) -> str:
 @larder.memo
 async def later(path: larder.File) -> str:
     await asyncio.sleep(0)
-    return text_of(path) + text_of(beside(path))
+    return text_of(path) + text_of(more_of(path))
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ def test_a_batch_is_watched(files: tuple[Path, Path]) -> None:
 
     @larder.memo_batch(items="paths")
     def more(paths: list[larder.File]) -> list[str]:
-        return [text_of(beside(path)) for path in paths]
+        return [text_of(more_of(path)) for path in paths]
 
     assert own([larder.File(one), larder.File(two)]) == own([larder.File(one), larder.File(two)]) == ["1 2", "3 4"]
     assert own.executions == 1
@@ -148,7 +148,7 @@ def test_a_batch_is_watched(files: tuple[Path, Path]) -> None:
 def test_what_libraries_read_for_themselves_is_theirs(files: tuple[Path, Path]) -> None:
     @larder.memo
     def imported(path: larder.File) -> str:
-        import nturl2path  # noqa: F401  # which nobody has imported
+        import nturl2path  # noqa: F401  # which no test has imported
 
         return text_of(path)
 
@@ -281,7 +281,7 @@ TABLE: dict[str, Any] = {}
 
 def untold(path: Any) -> str:
     """Read a file that no key covers."""
-    return text_of(beside(path))
+    return text_of(more_of(path))
 
 
 @pytest.fixture
@@ -381,7 +381,7 @@ def test_a_file_of_which_a_thread_has_a_result_kept_is_read(files: tuple[Path, P
     @larder.memo
     def outer(path: larder.File) -> str:
         with ThreadPoolExecutor(1) as pool:
-            return pool.submit(read, larder.File(beside(path))).result()
+            return pool.submit(read, larder.File(more_of(path))).result()
 
     one, two = files
     for text in ("3 4", "5 6"):

@@ -33,9 +33,9 @@ def value(): return V
     "lib/resources.py": """
 import importlib.resources, os, pkgutil
 def value():
-    folder = importlib.resources.files("lib").joinpath("data")
-    names = [one.name for one in folder.iterdir()], sorted(os.listdir(os.path.dirname(__file__)))
-    return names, folder.joinpath("table.txt").read_text(), pkgutil.get_data("lib", "data/table.txt")
+    directory = importlib.resources.files("lib").joinpath("data")
+    names = [one.name for one in directory.iterdir()], sorted(os.listdir(os.path.dirname(__file__)))
+    return names, directory.joinpath("table.txt").read_text(), pkgutil.get_data("lib", "data/table.txt")
 """,
     "lib/reader.py": """
 import os

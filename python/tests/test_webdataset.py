@@ -20,7 +20,7 @@ def samples(count: int) -> list[dict[str, Any]]:
     draw = np.random.default_rng(0)
     return [
         {
-            "__key__": f"folder/{i:05d}",
+            "__key__": f"directory/{i:05d}",
             "txt": f"text {i} ä",
             "cls": i % 10,
             "meta.json": {"i": i, "list": [1.5, None, "x"]},

@@ -480,7 +480,7 @@ func (c *collection) appendTombstone(p *pack, e *format.Entry) error {
 }
 
 // rewrite moves the remaining records of a pack and marks it for removal. If the medium
-// fails to return some of them, the pack stays. Making the copies durable takes longer than
+// fails to return some of them, the pack stays. A sync of the copies takes longer than
 // copying, so packs are removed together, as soon as the copies would exceed the size of a
 // pack.
 func (c *collection) rewrite(p *collectedPack, victims map[*format.Entry]bool) error {

@@ -72,7 +72,7 @@ func testEvictionOrder(t *testing.T, blobBytes int64) {
 			t.Fatal(err)
 		}
 		if i < 10 && !ok || i >= 10 && i < 28 && ok || i > 32 && !ok {
-			t.Errorf("record %d: kept %v", i, ok)
+			t.Errorf("record %d: stored %v", i, ok)
 		}
 	}
 }

@@ -95,7 +95,7 @@ func (c *crash) write() {
 	}
 	c.acked += bytes.Count(rest, []byte("\n"))
 	_ = cmd.Wait() // killed
-	c.say("%d records, %d at once", c.acked, each)
+	c.say("%d records, %d together", c.acked, each)
 }
 
 // damage damages a pack, and records which records it hits.

@@ -165,7 +165,7 @@ func tryFault(t *testing.T, from, what string, fail vfs.Fail) {
 		c.want[storetest.Key(i)] = []store.Record{record(i)}
 	}
 	if err := c.run(o, fail); err != nil {
-		t.Errorf("%s: meanwhile: %v", what, err)
+		t.Errorf("%s: during the fault: %v", what, err)
 	}
 	s, err := Open(o)
 	if err != nil {

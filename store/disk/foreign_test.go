@@ -115,9 +115,9 @@ func TestForeignFilesInAStoreStay(t *testing.T) {
 		}
 	}
 	use()
-	names := []string{"mine.txt", "tmp/my.1", "packs/mine.idx", "touch/mine.touch", "packs/folder/mine.txt"}
+	names := []string{"mine.txt", "tmp/my.1", "packs/mine.idx", "touch/mine.touch", "packs/directory/mine.txt"}
 	for _, name := range storeDirs {
-		names = append(names, name+"/mine.txt", name+"/mine", name+"/a folder/mine.txt")
+		names = append(names, name+"/mine.txt", name+"/mine", name+"/a directory/mine.txt")
 	}
 	sown := sow(t, dir, names...)
 	for range 3 {

@@ -93,7 +93,7 @@ func TestSmallRecordsShareASpace(t *testing.T) {
 	}
 	mustPut(t, s, similar(n))
 	if groups, others := groupsIn(t, s); groups != 4 || others != 1 {
-		t.Errorf("a record by itself: %d groups, %d others", groups, others)
+		t.Errorf("a separate record: %d groups, %d others", groups, others)
 	}
 	s.writer.mu.Lock()
 	err := s.writer.leave(true) // with an index

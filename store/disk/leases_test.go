@@ -93,7 +93,7 @@ func TestKeysOfOneWord(t *testing.T) {
 		for i, s := range []*Store{a, b, a} {
 			leased, release := try(t, s, k[i])
 			if !leased[0] {
-				t.Fatalf("key %d is not lent", i)
+				t.Fatalf("key %d is not leased", i)
 			}
 			ends = append(ends, release)
 		}
@@ -131,11 +131,11 @@ func TestSlotsRunOut(t *testing.T) {
 	_, first := try(t, a, k[0])
 	leased, second := try(t, b, k...)
 	if !slices.Equal(leased, []bool{false, true, true}) {
-		t.Errorf("beside key 0, %v are leased", leased)
+		t.Errorf("in addition to key 0, %v are leased", leased)
 	}
 	first()
 	if leased, release := try(t, a, k...); !slices.Equal(leased, []bool{true, false, false}) {
-		t.Errorf("beside keys 1 and 2, %v are leased", leased)
+		t.Errorf("in addition to keys 1 and 2, %v are leased", leased)
 	} else {
 		release()
 	}

@@ -171,10 +171,10 @@ func TestPayloadLivesAsLongAsItIsHeld(t *testing.T) {
 	_ = part
 	collectGarbage()
 	if st := s.Stats(); st != (Stats{}) {
-		t.Errorf("let go: %+v", st)
+		t.Errorf("released: %+v", st)
 	}
 	if mapped, _, _, _ := mappedOf(t, o.Dir); mapped != 0 {
-		t.Errorf("let go, and %d bytes are mapped", mapped)
+		t.Errorf("released, and %d bytes are mapped", mapped)
 	}
 }
 

@@ -184,7 +184,7 @@ func checkAcknowledged(t *testing.T, dir string, acknowledged int) {
 func TestKilledWriterLosesNothingItAcknowledged(t *testing.T) {
 	testrand.Long(t)
 	for _, each := range []int{1, 20} {
-		t.Run(fmt.Sprint(each, " at once"), func(t *testing.T) { testKilledWriter(t, each) })
+		t.Run(fmt.Sprint(each, " together"), func(t *testing.T) { testKilledWriter(t, each) })
 	}
 }
 
@@ -346,7 +346,7 @@ func TestProcessesShareACap(t *testing.T) {
 		}
 	}
 	if stored < churnRecords/10 {
-		t.Errorf("only %d records are kept", stored)
+		t.Errorf("only %d records are stored", stored)
 	}
 	if u, err := s.Usage(t.Context()); err != nil || u.Bytes > churnLimit*3/2 {
 		t.Errorf("%d bytes held, cap %d, %v", u.Bytes, churnLimit, err)
@@ -507,7 +507,7 @@ func fillByMany(s *Store, from int) error {
 		}
 	}
 	if stored == len(records) {
-		return errors.New("all of the records are kept")
+		return errors.New("all of the records are stored")
 	}
 	return nil
 }

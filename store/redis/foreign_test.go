@@ -62,7 +62,7 @@ func TestDamagedCount(t *testing.T) {
 			t.Fatal(err)
 		}
 		for j := range 2 {
-			if err := s.Put(ctx, store.Record{Key: storetest.Key(2*i + j), Payload: []byte("kept")}); err != nil {
+			if err := s.Put(ctx, store.Record{Key: storetest.Key(2*i + j), Payload: []byte("stored")}); err != nil {
 				t.Errorf("%s: %v", count, err)
 			}
 		}
@@ -101,7 +101,7 @@ func TestWhatIsSaidOfErrors(t *testing.T) {
 		}
 		for _, text := range []string{err.Error(), log.String()} {
 			if strings.Contains(text, "hunter2") || strings.Contains(text, "local") || strings.ContainsAny(text, "\x00\x01") || len(text) > 800 {
-				t.Errorf("%.50q is told as\n%s", reply, text)
+				t.Errorf("%.50q is reported as\n%s", reply, text)
 			}
 		}
 	}

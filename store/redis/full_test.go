@@ -44,7 +44,7 @@ func TestOutOfMemory(t *testing.T) {
 	}
 	s.unfit.Load().until = time.Now() // as if time had passed
 	if err := s.Put(ctx, store.Record{Key: storetest.Key(3), Payload: []byte("small")}); err != nil {
-		t.Errorf("Put where there is room again: %v", err)
+		t.Errorf("Put after memory is free again: %v", err)
 	}
 }
 

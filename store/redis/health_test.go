@@ -161,7 +161,7 @@ func TestReadOnly(t *testing.T) {
 			server, log := startServer(t), &logged{}
 			all := open(t, Options{URL: server.url()})
 			ctx := t.Context()
-			if err := all.Put(ctx, store.Record{Key: storetest.Key(1), Payload: []byte("kept")}); err != nil {
+			if err := all.Put(ctx, store.Record{Key: storetest.Key(1), Payload: []byte("stored")}); err != nil {
 				t.Fatal(err)
 			}
 			setting := []any{"replicaof", "127.0.0.1", "1"}
@@ -176,7 +176,7 @@ func TestReadOnly(t *testing.T) {
 			}
 			s := open(t, Options{URL: strings.Replace(server.url(), "unix://", "unix://"+c.user, 1), Logger: log.logger()})
 			for range 3 {
-				if r, err := s.Get(ctx, storetest.Key(1)); err != nil || string(r.Payload) != "kept" {
+				if r, err := s.Get(ctx, storetest.Key(1)); err != nil || string(r.Payload) != "stored" {
 					t.Fatalf("Get: %v, %s", err, log)
 				}
 				if err := s.Put(ctx, store.Record{Key: storetest.Key(2)}); !errors.Is(err, store.ErrReadOnly) {

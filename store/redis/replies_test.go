@@ -121,7 +121,7 @@ func FuzzReplies(f *testing.F) {
 			got = parts.take(b[i : i+1])
 		}
 		if (want == nil) != (got == nil) {
-			t.Errorf("%q: %v at once and %v byte by byte", b, want, got)
+			t.Errorf("%q: %v as a whole and %v byte by byte", b, want, got)
 		}
 		if whole.skip > 102 || len(whole.open) > maxDepth {
 			t.Errorf("%q: %+v", b, whole)

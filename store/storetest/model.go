@@ -75,7 +75,7 @@ func (m *model) getMany(rt *rapid.T) {
 	for i, k := range keys {
 		want, stored := m.want[k]
 		if stored == got[i].Key.IsZero() || !bytes.Equal(got[i].Payload, want) {
-			rt.Fatalf("GetMany: %d bytes, want %d bytes, kept %v", len(got[i].Payload), len(want), stored)
+			rt.Fatalf("GetMany: %d bytes, want %d bytes, stored %v", len(got[i].Payload), len(want), stored)
 		}
 	}
 }
@@ -123,11 +123,11 @@ func (m *model) check(rt *rapid.T) {
 	got := m.keys(rt)
 	for k := range got {
 		if _, ok := m.want[k]; !ok {
-			rt.Fatalf("%s is kept but was deleted or never put", k)
+			rt.Fatalf("%s is stored but was deleted or never put", k)
 		}
 	}
 	if len(got) != len(m.want) {
-		rt.Fatalf("%d records are kept, want %d", len(got), len(m.want))
+		rt.Fatalf("%d records are stored, want %d", len(got), len(m.want))
 	}
 }
 

@@ -254,7 +254,7 @@ func testSlices(t *testing.T, s store.Records) {
 		clear(provenance)
 		first := get(t, s, Key(i)).Payload
 		if !bytes.Equal(first, Payload(1, size)) {
-			t.Errorf("size %d: the store kept the caller's payload", size)
+			t.Errorf("size %d: the store retained the caller's payload", size)
 		}
 		if p, err := s.Provenance(t.Context(), Key(i)); err != nil || string(p) != "origin" {
 			t.Errorf("size %d: provenance %q, %v", size, p, err)

@@ -130,7 +130,7 @@ func TestSharedNotes(t *testing.T) {
 		t.Errorf("a note of another machine is %q", r.Payload)
 	}
 	if ok, _ := near.Has(t.Context(), storetest.Key(4)); ok {
-		t.Error("who waits elsewhere is noted here, too, where nobody removes it")
+		t.Error("a wait elsewhere is noted here, too, where no process removes it")
 	}
 }
 

@@ -431,7 +431,7 @@ func FuzzCSV(f *testing.F) {
 		rows, _ := stream.Collect(t.Context(), content.CSV(files("f", text), content.Rows{Header: header, Longest: 1 << 16}))
 		for _, r := range rows {
 			if len(r.Fields) != len(rows[0].Fields) || header && len(r.Columns) != len(r.Fields) {
-				t.Fatalf("%d fields beside %d, %d columns", len(r.Fields), len(rows[0].Fields), len(r.Columns))
+				t.Fatalf("%d fields next to %d, %d columns", len(r.Fields), len(rows[0].Fields), len(r.Columns))
 			}
 		}
 	})

@@ -129,11 +129,11 @@ class Bench:
         """Fail if the client sees a difference, also the second time."""
         three = ["One", "two", "One"]
         calls: dict[str, tuple[dict[str, Any], Callable[[Any], Any]]] = {
-            "a text": ({}, lambda c: c.embeddings.create(model=MODEL, input="A text.")),
-            "nothing in a text": ({}, lambda c: c.embeddings.create(model=MODEL, input="")),
+            "one string": ({}, lambda c: c.embeddings.create(model=MODEL, input="A sentence.")),
+            "an empty string": ({}, lambda c: c.embeddings.create(model=MODEL, input="")),
             "floats": ({}, lambda c: c.embeddings.create(model=MODEL, input=three, encoding_format="float")),
             "base64": ({}, lambda c: c.embeddings.create(model=MODEL, input=three, encoding_format="base64")),
-            "another model": ({}, lambda c: c.embeddings.create(model="another", input="A text.")),
+            "another model": ({}, lambda c: c.embeddings.create(model="another", input="A sentence.")),
             "another key": ({"api_key": "sk-other"}, lambda c: c.embeddings.create(model=MODEL, input="A new text.")),
             "models": ({}, lambda c: c.models.list()),
         }
@@ -178,8 +178,8 @@ def measure(n: int) -> None:
                 edited = [texts[0] + " Edited.", *texts[1:]]
                 b.timed("one text edited", lambda: b.embed(b.client(url), edited))
             with running(command, env | {"LARDER_CACHE": f"{place}/other"}) as url:
-                all_of_them = b.timed(f"{CLIENTS} clients at once, an empty cache", lambda: b.together(url))
-                b.timed(f"{CLIENTS} clients at once, again", lambda: b.together(url))
+                all_of_them = b.timed(f"{CLIENTS} concurrent clients, an empty cache", lambda: b.together(url))
+                b.timed(f"{CLIENTS} concurrent clients, again", lambda: b.together(url))
                 print()
                 b.latency("one text, without larder", b.client(upstream), 50)
                 b.latency("one text, with larder", b.client(url), 200)

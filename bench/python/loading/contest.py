@@ -1,6 +1,6 @@
 """Run one loader on one workload in a separate process, and print its figures as JSON.
 
-    python contest.py WORK LOADER FOLDER SECONDS
+    python contest.py WORK LOADER DIRECTORY SECONDS
 
 Lines before the last tell the watching process which other process to count.
 """

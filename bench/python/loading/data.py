@@ -1,6 +1,6 @@
 """Write the benchmark data in the preferred format of each loader.
 
-    python data.py KIND FORM FOLDER
+    python data.py KIND FORM DIRECTORY
 
 Kinds are those of `KINDS`. Existing data stays.
 """
@@ -22,7 +22,7 @@ PHOTO_FLOW = """version: 1
 nodes:
   photos: {source: images, with: {path: ., include: ["*.jpg"]}}
   cached: {map: image-resize, from: photos, with: {width: 224, height: 224}, cache: {policy: opt, bytes: 2GiB}}
-  kept: {map: image-resize, from: photos, with: {width: 224, height: 224, format: bmp}, keep: true}
+  cached: {map: image-resize, from: photos, with: {width: 224, height: 224, format: bmp}, keep: true}
   reduced: {map: image-resize, from: photos, with: {width: 224, height: 224, reduce: 2}}
 """
 SHARDS = 4

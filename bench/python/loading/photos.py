@@ -93,7 +93,7 @@ def remembered(data: Path, workers: int) -> Reader:
 
 LOADERS: dict[str, tuple[str, Callable[..., Reader], int]] = {
     "Larder": ("jpeg", functools.partial(larder, node="cached"), 0),
-    "Larder, cached on disk": ("jpeg", functools.partial(larder, node="kept"), 0),
+    "Larder, cached on disk": ("jpeg", functools.partial(larder, node="cached"), 0),
     "Larder, decoded at reduced size": ("jpeg", functools.partial(larder, node="reduced"), 0),
     "DataLoader, torchvision, 2 workers": ("jpeg", functools.partial(dataloader, decode=by_torchvision), 2),
     "DataLoader, PIL, 2 workers": ("jpeg", functools.partial(dataloader, decode=by_pil), 2),

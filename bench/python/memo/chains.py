@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-PEER, NODES, FOLDER = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
+PEER, NODES, DIRECTORY = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
 
 
 def more(n: int) -> int:
@@ -24,7 +24,7 @@ def lazy_of(peer: str) -> Any:
         return larder.lazy.lazy
     import evalcache
 
-    return evalcache.Lazy(cache=evalcache.DirCache(str(FOLDER / "peer")))
+    return evalcache.Lazy(cache=evalcache.DirCache(str(DIRECTORY / "peer")))
 
 
 def main() -> None:

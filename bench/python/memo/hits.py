@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-FOLDER = Path(sys.argv[3])
+DIRECTORY = Path(sys.argv[3])
 
 
 def note(n: int) -> int:
     """Log an execution, and take a while."""
-    file = os.open(FOLDER / "executions", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    file = os.open(DIRECTORY / "executions", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.write(file, b"%d\n" % n)
     os.close(file)
     time.sleep(0.002)
@@ -49,14 +49,14 @@ def memoizer(peer: str) -> Callable[[Any], Any]:
     if peer == "diskcache":
         import diskcache
 
-        return diskcache.Cache(str(FOLDER / "peer"), size_limit=1 << 40).memoize()
+        return diskcache.Cache(str(DIRECTORY / "peer"), size_limit=1 << 40).memoize()
     if peer == "joblib":
         import joblib
 
-        return joblib.Memory(str(FOLDER / "peer"), verbose=0).cache
+        return joblib.Memory(str(DIRECTORY / "peer"), verbose=0).cache
     import evalcache
 
-    lazy = evalcache.Lazy(cache=evalcache.DirCache_v2(str(FOLDER / "peer")))
+    lazy = evalcache.Lazy(cache=evalcache.DirCache_v2(str(DIRECTORY / "peer")))
 
     def decorate(f: Any) -> Any:
         made = lazy(f)

@@ -1,8 +1,8 @@
 """Run one contestant in a separate process; print the figures of each epoch as lines of JSON.
 
-    python contest.py SIDE SHARDS FOLDER ROOM EPOCHS STEP
+    python contest.py SIDE SHARDS DIRECTORY BYTES EPOCHS STEP
 
-FOLDER is for its local cache, and ROOM the maximum size of that in bytes. STEP is the duration of
+DIRECTORY is for its local cache of at most BYTES bytes. STEP is the duration of
 a training step in seconds, which waits like one on a GPU.
 """
 

@@ -1,9 +1,9 @@
 """Write the samples into a bucket, in the format of each contestant.
 
-    python data.py FORM FOLDER SHARDS
+    python data.py FORM DIRECTORY SHARDS
 
 A sample is its number in eight bytes and noise, 8 to 16 KiB in all; a shard has 1000. Existing
-data stays. FOLDER is for files before their upload.
+data stays. DIRECTORY is for files before their upload.
 """
 
 from __future__ import annotations

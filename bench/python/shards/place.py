@@ -35,7 +35,7 @@ def wait_for(address: str) -> None:
         with contextlib.suppress(OSError), socket.create_connection((host, int(port)), 1):
             return
         time.sleep(0.05)
-    raise TimeoutError(f"nobody listens at {address}")
+    raise TimeoutError(f"no server listens at {address}")
 
 
 @contextlib.contextmanager

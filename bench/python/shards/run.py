@@ -156,7 +156,7 @@ def main() -> None:
     arguments.add_argument("--shards", type=int, default=100, help="of 1000 samples each")
     arguments.add_argument("--only", default="", help="contestants whose name has this text; others stay as they were")
     arguments.add_argument("--gateway", default="versitygw", help="the program versitygw")
-    arguments.add_argument("--work", type=Path, default=CLONE / "bench" / ".work" / "shards", help="a folder for 6 GB")
+    arguments.add_argument("--work", type=Path, default=CLONE / "bench" / ".work" / "shards", help="a directory for 6 GB")
     arguments.add_argument("--python", help="an interpreter that has all of requirements.txt and larder")
     arguments.add_argument("--render", action="store_true", help="write the section again and measure nothing")
     chosen = arguments.parse_args()

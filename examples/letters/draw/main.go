@@ -39,7 +39,7 @@ var inks = []ink{
 
 func main() {
 	if len(os.Args) != 2 {
-		log.Fatal("usage: draw FOLDER")
+		log.Fatal("usage: draw DIRECTORY")
 	}
 	if err := drawAll(os.Args[1]); err != nil {
 		log.Fatal(err)

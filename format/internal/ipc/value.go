@@ -225,7 +225,7 @@ func (r *reader) array(ctx context.Context, c *column, from, to int64, shape []i
 	}
 	if c.kind == isList || c.kind == isBigList || c.kind == isFixedList {
 		if n == 0 {
-			return nil, nil //nolint:nilnil // none is no error
+			return nil, nil //nolint:nilnil // none is not an error
 		}
 		if c.kind == isFixedList {
 			return r.array(ctx, c.children[0], from*int64(c.size), to*int64(c.size), append(slices.Clone(shape), c.size))
@@ -237,17 +237,17 @@ func (r *reader) array(ctx context.Context, c *column, from, to int64, shape []i
 		each := ends[1] - ends[0]
 		for i := range n {
 			if ends[i+1]-ends[i] != each {
-				return nil, nil //nolint:nilnil // none is no error
+				return nil, nil //nolint:nilnil // none is not an error
 			}
 		}
 		if each == 0 {
-			return nil, nil //nolint:nilnil // none is no error
+			return nil, nil //nolint:nilnil // none is not an error
 		}
 		return r.array(ctx, c.children[0], ends[0], ends[n], append(slices.Clone(shape), int(each)))
 	}
 	dtype := c.number()
 	if dtype == 0 {
-		return nil, nil //nolint:nilnil // none is no error
+		return nil, nil //nolint:nilnil // none is not an error
 	}
 	if dtype == array.Bool {
 		bits, err := r.read(ctx, c.buffers[1], from/8, (to+7)/8-from/8)

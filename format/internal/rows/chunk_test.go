@@ -108,7 +108,7 @@ func TestChunksThatDiffer(t *testing.T) {
 		"two files, cut": chunksOf(t, nil, row+row[:3], row[3:]),
 	} {
 		if slices.ContainsFunc(other, func(s dataset.Chunk) bool { return s.Digest == one[0].Digest }) {
-			t.Errorf("%s: %v is not told from %v", what, other, one)
+			t.Errorf("%s: %v is not distinguished from %v", what, other, one)
 		}
 	}
 	if got := chunksOf(t, nil, "", strings.Repeat(row, 10_000), ""); len(got) > 10_000/8 || samples(got) != 10_000 {

@@ -62,14 +62,14 @@ func TestFarSinksWriteWhatIsWrittenHere(t *testing.T) {
 	for name, ending := range sharded {
 		t.Run(name, func(t *testing.T) {
 			s, o := objectstoretest.S3(t)
-			o.Put("bucket/out/notes", []byte("of somebody else"))
+			o.Put("bucket/out/notes", []byte("of another writer"))
 			in := component.One(dataset.List(texts(name, lengths)...))
 			dir := t.TempDir()
 			if _, err := put(t, name, dir, with, in); err != nil {
 				t.Fatal(err)
 			}
 			want := directory(t, dir)
-			want["notes"] = "of somebody else"
+			want["notes"] = "of another writer"
 			s.Requests()
 			stats, err := put(t, name, "s3://bucket/out/", with, in)
 			if n := sent(s); err != nil || n["PUT"] != len(want)-1 || stats.Computed.Load() != 100 || stats.BytesWritten.Load() == 0 {
@@ -94,7 +94,7 @@ func TestFarSinksWriteWhatIsWrittenHere(t *testing.T) {
 				t.Fatal(err)
 			}
 			want = directory(t, dir)
-			want["notes"] = "of somebody else"
+			want["notes"] = "of another writer"
 			same(t, "of fewer", farFiles(o, "out"), want)
 			s.Requests()
 			computed := dataset.Func(1, func(context.Context, int) (dataset.Sample, error) {
@@ -302,9 +302,9 @@ func TestFarSinksRefuse(t *testing.T) {
 	}{
 		{"jsonl", "s3://bucket/a-{0..3}.jsonl", nil, "%7B"},
 		{"jsonl", "s3://bucket/a.jsonl?versionId=hunter2", nil, "old version"},
-		{"jsonl", "s3://bucket/folder/", nil, "names a directory"},
-		{"parquet", "s3://bucket/folder/", nil, "names a directory"},
-		{"webdataset", "s3://bucket/folder/", nil, "names a directory"},
+		{"jsonl", "s3://bucket/dir/", nil, "names a directory"},
+		{"parquet", "s3://bucket/dir/", nil, "names a directory"},
+		{"webdataset", "s3://bucket/dir/", nil, "names a directory"},
 		{"parquet", "s3://bucket/a.parquet", map[string]any{"shard-samples": 1}, "remove the extension"},
 		{"csv", "http://me:hunter2@host/a.csv", nil, "over http"},
 		{"csv", "s3://bucket/a.csv", map[string]any{"files": map[string]string{"text": "file"}}, "files is not supported for a URL"},

@@ -312,7 +312,7 @@ func TestShardsThatAreThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := put(t, "jsonl", dir, map[string]any{"shard-bytes": "1TB", "overwrite": "forbid"}, ten); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("beside files that would be read with it: %v", err)
+		t.Errorf("next to files that would be read with it: %v", err)
 	}
 	if _, err := put(t, "jsonl", dir, map[string]any{"shard-samples": 4}, ten); err != nil {
 		t.Fatal(err)

@@ -58,7 +58,7 @@ func TestAudit(t *testing.T) {
 		"image-flip, seed 7, epoch 2", "shuffle, seed 3, epoch 0",
 		"in memory: lru, 10 samples at most", "checkpoint: auto", "keep; checkpoint\n", b.cache, "nothing was run")
 	if strings.Contains(r.stdout, "hunter2") {
-		t.Error("the value of a variable of the environment was told")
+		t.Error("the value of a variable of the environment was printed")
 	}
 	if i := strings.IndexFunc(r.stdout, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }); i >= 0 {
 		t.Errorf("what the flow says can reach the terminal: %q", r.stdout[i:])

@@ -67,7 +67,7 @@ func TestWrongArguments(t *testing.T) {
 	for _, args := range [][]string{
 		{"rnu"}, {"run"}, {"run", "missing.yaml"}, {"run", "flow.yaml", "--progress", "loud"}, {"run", "flow.yaml", "--set", "novalue"},
 		{"run", "flow.yaml", "--workers", "-1"}, {"run", "flow.yaml", "--nonsense"}, {"run", "flow.yaml", "--cache-size", "big"},
-		{"run", "flow.yaml", "--events", "no/such/folder/events"}, {"run", "flow.yaml", "--report", "no/such/folder/report"},
+		{"run", "flow.yaml", "--events", "no/such/directory/events"}, {"run", "flow.yaml", "--report", "no/such/directory/report"},
 	} {
 		if r := b.larder(args...); r.status != 2 || r.stderr == "" {
 			t.Errorf("%q: status %d, want 2: %s", args, r.status, r.stderr)

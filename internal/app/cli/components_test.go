@@ -260,7 +260,7 @@ var operators = map[string]oneComponent{
 	"zip": {line: "--keys '*' --keys 'other_*'", in: "-i data -i data", check: func(_, out written) {
 		out.has(alphabet)
 		if v := out.value(3, "other_metadata.letter"); v != "d" {
-			out.Errorf("beside d is %v", v)
+			out.Errorf("next to d is %v", v)
 		}
 	}},
 }

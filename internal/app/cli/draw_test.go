@@ -70,7 +70,7 @@ func TestDrawWrongArguments(t *testing.T) {
 		"no such file or directory":            {"-o", "f.svg", "--report", "none.json"},
 		"unexpected argument \"another.yaml\"": {"-o", "f.svg", "another.yaml"},
 		"draw: there is no flag --large":       {"-o", "f.svg", "--large"},
-		"no directory":                         {"-o", "no/such/folder/f.svg"},
+		"no directory":                         {"-o", "no/such/directory/f.svg"},
 	} {
 		r := b.larder(append([]string{"draw", "flow.yaml"}, args...)...)
 		if r.status != 2 || !strings.Contains(r.stderr, want) {

@@ -77,7 +77,7 @@ nodes:
 				}
 				report, err := os.ReadFile(b.path(out + ".json"))
 				if all := r.stdout + r.stderr + string(report); err != nil || strings.Contains(all, "hunter2") {
-					t.Errorf("%v; a secret is told: %s", err, all)
+					t.Errorf("%v; a secret is printed: %s", err, all)
 				}
 				made, err := os.ReadFile(b.path(out + ".jsonl"))
 				if err != nil {
@@ -97,7 +97,7 @@ nodes:
 			}
 			s.Put(f.file, append([]byte("\n"), content...))
 			if r := b.larder("run", "there.yaml"); f.name != "text" && f.name != "jsonl" && f.name != "csv" && r.status == 0 || strings.Contains(r.stderr, "hunter2") {
-				t.Errorf("another file is taken for the old one: %s", r.stderr)
+				t.Errorf("another file is treated as the old one: %s", r.stderr)
 			}
 		})
 	}
@@ -113,7 +113,7 @@ func TestFarRefused(t *testing.T) {
 		"rows: {source: underfolder, with: {path: '" + host + "/a'}}":                                                                  "local files only",
 		"rows: {source: webdataset, with: {path: 'gs://me:hunter2@bucket/a.tar'}}":                                                     "cannot read gs://",
 		"rows: {source: webdataset, with: {path: '" + host + "/a-{0..1}.tar?token=hunter2'}}":                                          "403 forbidden",
-		"rows: {source: webdataset, with: {path: '" + host + "/folder/?token=hunter2'}}":                                               "name the files by a pattern",
+		"rows: {source: webdataset, with: {path: '" + host + "/dir/?token=hunter2'}}":                                                  "name the files by a pattern",
 		"rows: {source: webdataset, with: {path: '" + host + "/a-{0.tar?token=hunter2'}}":                                              "has { without }; close it",
 		"rows: {source: text, with: {path: a.txt}}\n  out: {sink: text, from: rows, with: {path: '" + host + "/a.txt?token=hunter2'}}": "cannot write over http",
 	} {

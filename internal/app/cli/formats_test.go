@@ -17,7 +17,7 @@ nodes:
   lines: {sink: jsonl, from: table, with: {path: out/lines.jsonl, files: {image: image}, overwrite: replace}}
   named: {map: drop-keys, from: table, with: {keys: [image]}}
   back: {sink: csv, from: named, with: {path: out/table.csv, overwrite: replace}}
-  folder: {sink: underfolder, from: table, with: {path: out/folder, copy: symbolic-link, overwrite: replace}}
+  dir: {sink: underfolder, from: table, with: {path: out/dir, copy: symbolic-link, overwrite: replace}}
 `)
 	for range 2 {
 		b.run()
@@ -29,7 +29,7 @@ nodes:
 		if got, want := string(readFile(t, b.path("out/table.csv"))), string(readFile(t, b.path("table.csv"))); got != want {
 			t.Errorf("the table is\n%s", got)
 		}
-		if to, err := os.Readlink(b.path("out/folder/data/1_image.jpeg")); err != nil || to != b.path("data/data/01_image.jpeg") {
+		if to, err := os.Readlink(b.path("out/dir/data/1_image.jpeg")); err != nil || to != b.path("data/data/01_image.jpeg") {
 			t.Errorf("the link is to %s, %v", to, err)
 		}
 	}
@@ -38,7 +38,7 @@ version: 1
 nodes:
   lines: {source: jsonl, with: {path: out/lines.jsonl, files: {image: image}, outside: true}}
   stats: {map: image-stats, from: lines}
-  folder: {sink: underfolder, from: stats, with: {path: out/stats}}
+  dir: {sink: underfolder, from: stats, with: {path: out/stats}}
 `)
 	b.run()
 	mustContain(t, "the statistics", string(readFile(t, b.path("out/stats/data/1_stats.json"))), `"width":32`)

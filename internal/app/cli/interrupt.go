@@ -10,7 +10,7 @@ import (
 	"github.com/larder-data/larder/internal/fs/cleanup"
 )
 
-// Time limits after a second signal: for the program to end by itself, and then
+// Time limits after a second signal: for the program to end normally, and then
 // to remove temporary files.
 const (
 	graceToEnd   = time.Second

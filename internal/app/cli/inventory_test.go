@@ -397,7 +397,7 @@ func TestExportAndImport(t *testing.T) {
 		t.Errorf("status %d: %s", r.status, r.stderr)
 	}
 	b.cache = here
-	for _, args := range [][]string{{"import", "missing"}, {"import"}, {"export"}, {"export", "-o", "out", "nothing"}, {"export", "-o", "no/such/folder/out"}} {
+	for _, args := range [][]string{{"import", "missing"}, {"import"}, {"export"}, {"export", "-o", "out", "nothing"}, {"export", "-o", "no/such/directory/out"}} {
 		if r := b.larder(args...); r.status != 2 {
 			t.Errorf("%q: status %d: %s", args, r.status, r.stderr)
 		}
@@ -477,8 +477,8 @@ nodes:
   letters: {source: underfolder, with: {path: data}}
   stats: {map: image-stats, from: letters, checkpoint: true}
   small: {map: image-resize, from: letters, with: {width: 8}, checkpoint: true}
-  kept: {map: hash, from: letters, with: {items: [image]}, keep: true}
-  out: {sink: underfolder, from: kept, with: {path: out, overwrite: replace}}
+  cached: {map: hash, from: letters, with: {items: [image]}, keep: true}
+  out: {sink: underfolder, from: cached, with: {path: out, overwrite: replace}}
 `
 	b.write("flow.yaml", two)
 	b.run()
@@ -488,7 +488,7 @@ nodes:
 	b.write("flow.yaml", strings.Replace(two, "with: {width: 8}, checkpoint: true", "with: {width: 8}", 1))
 	r := b.larder("gc", "--node", "image-resize")
 	mustContain(t, "gc", r.stderr, "flow.yaml#small: released, because its flow file or checkpoint is gone\n", "image-resize: 26 records")
-	if strings.Contains(r.stderr, "#stats") || strings.Contains(r.stderr, "#kept") {
+	if strings.Contains(r.stderr, "#stats") || strings.Contains(r.stderr, "#cached") {
 		t.Errorf("others were released too: %s", r.stderr)
 	}
 	b.write("flow.yaml", "version: 1\nnodes: {")

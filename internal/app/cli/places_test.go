@@ -65,8 +65,8 @@ func TestFilesOfARunAreCheckedBefore(t *testing.T) {
 		"--report none/r.json":                    "--report none/r.json: no directory",
 		"--skips none/s.jsonl":                    "--skips none/s.jsonl: no directory",
 		"--events none/e.jsonl":                   "no directory",
-		"--report folder":                         "--report folder: is a directory, not a file",
-		"--skips folder/":                         "--skips folder/: is a directory, not a file",
+		"--report dir":                            "--report dir: is a directory, not a file",
+		"--skips dir/":                            "--skips dir/: is a directory, not a file",
 		"--report new/":                           "--report new/: the path ends in /; name a file",
 		"--summary file/s.md":                     "file is a file, not a directory",
 		"--logs file":                             "is a file, not a directory",
@@ -88,7 +88,7 @@ func TestFilesOfARunAreCheckedBefore(t *testing.T) {
 	} {
 		b := newBench(t)
 		b.write("flow.yaml", statsFlow)
-		b.write("folder/x", "")
+		b.write("dir/x", "")
 		b.write("file", "")
 		before := tree(t, b.dir)
 		r := b.larder(append([]string{"run", "flow.yaml", "--progress", "none"}, words(args)...)...)

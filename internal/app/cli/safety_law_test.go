@@ -89,8 +89,8 @@ func newWorld(t *testing.T, rt *rapid.T, dir string) *world {
 
 // linked makes a dataset of links to another one.
 func (w *world) linked(rt *rapid.T) {
-	how := rapid.SampledFrom([]string{"files", "relative", "hard", "hops", "data", "hops in out", "folder"}).Draw(rt, "links")
-	if how == "folder" {
+	how := rapid.SampledFrom([]string{"files", "relative", "hard", "hops", "data", "hops in out", "directory"}).Draw(rt, "links")
+	if how == "directory" {
 		w.link("links", "orig")
 		return
 	}
@@ -246,7 +246,7 @@ func (w *world) snapshot() map[string]string {
 		}
 		switch {
 		case d.IsDir():
-			all[path] = "folder"
+			all[path] = "directory"
 		case d.Type()&fs.ModeSymlink != 0:
 			all[path], err = os.Readlink(path)
 		default:

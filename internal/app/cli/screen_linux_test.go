@@ -247,7 +247,7 @@ func TestBars(t *testing.T) {
 		return strings.Contains(line(s, "slow"), "/26 [") && strings.Contains(line(s, "out"), "/26 [") && line(s, "fast") != ""
 	})
 	if fast := line(p.picture(), "fast"); strings.ContainsAny(fast, "[/%") {
-		t.Errorf("nobody knows how many there will be: %s", fast)
+		t.Errorf("the number of samples is unknown: %s", fast)
 	}
 	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)

@@ -118,7 +118,7 @@ colors   waiting                                        .         .       .     
 out      waiting                                        .         .       .         .       .      .
 table    waiting                                        .         .       .         .       .      .
 `},
-		{"two at once and a warning", nil, whileColors, 30, 100, 20, `
+		{"two nodes and a warning", nil, whileColors, 30, 100, 20, `
 letters  2 of 7 nodes done  30s  cache /home/ada/.cache/larder
 node     state                                    samples      rate    left  computed  memory  store
 letters  done                                           .         .       .         .       .      .

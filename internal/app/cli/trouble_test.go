@@ -123,7 +123,7 @@ func TestWrongRequests(t *testing.T) {
 		{name: "bad expression", flow: "version: 1\nnodes:\n  a: {source: underfolder, with: {path: data}}\n  b: {op: filter, from: a, with: {where: \"a ==\"}}\n", status: 2, says: []string{"flow.yaml:4:", "expression"}},
 		{name: "unknown node to run", flow: statsFlow, args: []string{"--only", "stat"}, status: 2, says: []string{`unknown node "stat"`, `"stats"`}},
 		{
-			name:   "missing folder",
+			name:   "missing directory",
 			flow:   "version: 1\nnodes:\n  a: {source: underfolder, with: {path: nowhere}, checkpoint: true}\n",
 			status: 1, says: []string{"node a", "no directory", "nowhere"},
 		},
@@ -148,7 +148,7 @@ func TestWrongRequests(t *testing.T) {
 			status: 1, says: []string{"already exists", "overwrite: replace"},
 		},
 		{
-			name:   "replacing what is no dataset",
+			name:   "replacing what is not a dataset",
 			flow:   "version: 1\nnodes:\n  a: {source: underfolder, with: {path: data}}\n  out: {sink: underfolder, from: a, with: {path: full, overwrite: replace}}\n",
 			status: 1, says: []string{"refusing to replace", "not a dataset"},
 		},
@@ -183,7 +183,7 @@ func TestCorruptImage(t *testing.T) {
 	}
 	mustContain(t, "the error", r.stderr, "node stats", "sample 7", "07_image.jpeg")
 	if _, err := os.Stat(b.path("out")); !os.IsNotExist(err) {
-		t.Error("a failed run left an output folder")
+		t.Error("a failed run left an output directory")
 	}
 	// Earlier results are cached: with the image restored, only it and later ones are
 	// computed.
@@ -222,7 +222,7 @@ nodes:
 	}
 	mustContain(t, "the warning", r.stderr, "larder: warning: results are computed but not cached", "no space left")
 	if want.node(t, "big").Computed != 26 {
-		t.Errorf("%d computed with room", want.node(t, "big").Computed)
+		t.Errorf("%d computed with free space", want.node(t, "big").Computed)
 	}
 }
 

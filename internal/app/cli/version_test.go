@@ -32,7 +32,7 @@ func TestProfiles(t *testing.T) {
 	b.must("run flow.yaml --cpuprofile cpu --memprofile memory --exectrace trace")
 	for name, start := range map[string]string{"cpu": "\x1f\x8b", "memory": "\x1f\x8b", "trace": "go 1."} {
 		if got := readFile(t, b.path(name)); !strings.HasPrefix(string(got), start) {
-			t.Errorf("%s is no profile: %.20q", name, got)
+			t.Errorf("%s is not a profile: %.20q", name, got)
 		}
 	}
 	if r := b.larder("run", "missing.yaml", "--cpuprofile", "failed"); r.status == 0 {

@@ -16,7 +16,7 @@ import (
 // warnings is a handler of log records that prints warnings, one line each, and
 // passes them on as events:
 //
-//	larder: warning: node in: files are passed over (folder /a, files 2)
+//	larder: warning: node in: files are passed over (directory /a, files 2)
 type warnings struct {
 	to    *warningLines
 	emit  func(flow.Event) // if not nil

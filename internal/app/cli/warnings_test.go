@@ -21,8 +21,8 @@ func TestWarningsAreLines(t *testing.T) {
 		},
 			"larder: warning: results are computed but not cached: no space\n"},
 		{func(l *slog.Logger) {
-			l.With("node", "in").Warn("files are passed over", "folder", "/a", "files", 2)
-		}, "larder: warning: node in: files are passed over (folder /a, files 2)\n"},
+			l.With("node", "in").Warn("files are passed over", "directory", "/a", "files", 2)
+		}, "larder: warning: node in: files are passed over (directory /a, files 2)\n"},
 		{func(l *slog.Logger) { l.Warn("waiting", slog.Group("by", "process", 7)) }, "larder: warning: waiting (by process 7)\n"},
 		{func(l *slog.Logger) { l.WithGroup("g").Warn("a\x1b[2Jb\xff", "k", "\r") }, "larder: warning: a\\u001b[2Jb\\xff (g k \\u000d)\n"},
 		{func(l *slog.Logger) { l.Info("nothing") }, ""},

@@ -95,12 +95,12 @@ nodes:
 `)
 	w.ran("ok in", 20)
 	for _, other := range []string{"data/data/notes", "data/data/.hidden", "data/readme"} {
-		w.write(other, "no sample is made of it")
+		w.write(other, "no sample uses it")
 	}
 	w.grow("05_image.jpeg")
 	w.changed("data/data/05_image.jpeg", "ok in", 1)
 	if !slices.Contains(w.printed, "changed: data/data/05_image.jpeg") {
-		t.Errorf("files that nobody reads are told of:\n%s", strings.Join(w.printed, "\n"))
+		t.Errorf("files that no node reads are reported:\n%s", strings.Join(w.printed, "\n"))
 	}
 	w.grow("25_image.jpeg") // excluded by one source, and read by another
 	w.changed("data/data/25_image.jpeg", "ok in", 0)

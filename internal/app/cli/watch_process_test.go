@@ -296,7 +296,7 @@ func TestWatchChangesDuringARun(t *testing.T) {
 func TestWatchWrongRequests(t *testing.T) {
 	b := newBench(t)
 	b.write("flow.yaml", statsFlow)
-	for _, args := range [][]string{{"missing.yaml"}, {"flow.yaml", "--workers", "-1"}, {"flow.yaml", "--progress", "loud"}, {"flow.yaml", "--events", "no/such/folder/events"}} {
+	for _, args := range [][]string{{"missing.yaml"}, {"flow.yaml", "--workers", "-1"}, {"flow.yaml", "--progress", "loud"}, {"flow.yaml", "--events", "no/such/directory/events"}} {
 		if r := b.larder(append([]string{"run", "--watch"}, args...)...); r.status != 2 || r.stderr == "" {
 			t.Errorf("%q: status %d, want 2: %s", args, r.status, r.stderr)
 		}

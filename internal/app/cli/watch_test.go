@@ -34,7 +34,7 @@ func TestBurst(t *testing.T) {
 				})
 				start := time.Now()
 				if !burst(t.Context(), signals) {
-					t.Error("it ended by itself")
+					t.Error("it ended without a signal")
 				}
 				if took := time.Since(start); took != c.took {
 					t.Errorf("took %v, want %v", took, c.took)
@@ -64,7 +64,7 @@ func TestBurstThatDoesNotEnd(t *testing.T) {
 		}
 		cancel()
 		if burst(ctx, nil) {
-			t.Error("it went on after it was told to end")
+			t.Error("it went on after the signal to end")
 		}
 	})
 }
@@ -98,7 +98,7 @@ func TestWhatCounts(t *testing.T) {
 	}
 	w.near = "/home/ann/flow"
 	if !w.counts("/home/ann/flow/script.sh") || w.counts("/home/ann/flow/out/x") {
-		t.Error("of a folder near a wrong flow file, all that lies in it counts, and nothing deeper")
+		t.Error("of a directory near a wrong flow file, all that lies in it counts, and nothing deeper")
 	}
 }
 
@@ -118,12 +118,12 @@ func TestWatcher(t *testing.T) {
 		"replaced by rename": func(dir string) error {
 			return errors.Join(os.WriteFile(dir+"/new", nil, 0o666), os.Rename(dir+"/new", dir+"/file"))
 		},
-		"new":            func(dir string) error { return os.WriteFile(dir+"/in/sub/c", nil, 0o666) },
-		"new folder":     func(dir string) error { return os.Mkdir(dir+"/in/sub/d", 0o777) },
-		"removed":        func(dir string) error { return os.Remove(dir + "/in/sub/b") },
-		"folder removed": func(dir string) error { return os.RemoveAll(dir + "/in") },
-		"folder renamed": func(dir string) error { return os.Rename(dir+"/in", dir+"/away") },
-		"came to be":     func(dir string) error { return os.MkdirAll(dir+"/none/at/all", 0o777) },
+		"new":               func(dir string) error { return os.WriteFile(dir+"/in/sub/c", nil, 0o666) },
+		"new directory":     func(dir string) error { return os.Mkdir(dir+"/in/sub/d", 0o777) },
+		"removed":           func(dir string) error { return os.Remove(dir + "/in/sub/b") },
+		"directory removed": func(dir string) error { return os.RemoveAll(dir + "/in") },
+		"directory renamed": func(dir string) error { return os.Rename(dir+"/in", dir+"/away") },
+		"came to be":        func(dir string) error { return os.MkdirAll(dir+"/none/at/all", 0o777) },
 		"link redirected": func(dir string) error {
 			return errors.Join(os.Symlink("elsewhere", dir+"/new"), os.Rename(dir+"/new", dir+"/link"))
 		},
@@ -161,7 +161,7 @@ func TestWatcher(t *testing.T) {
 			}
 			for _, n := range w.changed {
 				if rel, err := filepath.Rel(dir, n); err != nil || !filepath.IsLocal(rel) || rel == "other" || rel == "in/own" {
-					t.Errorf("told of %s", n)
+					t.Errorf("notified of %s", n)
 				}
 			}
 		})

@@ -21,7 +21,7 @@ type Tree struct{ Nodes []TreeNode }
 type TreeNode struct {
 	ID     string // unique in the tree
 	Label  string // "stats (image-stats)"
-	Note   string // "26 of 26 kept, 1.2s to compute"
+	Note   string // "26 of 26 cached, 1.2s to compute"
 	Cached bool
 	From   []string // IDs
 }

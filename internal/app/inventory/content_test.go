@@ -126,7 +126,7 @@ func TestDamagedContent(t *testing.T) {
 		r := record(t, "f", 0, point{})
 		r.Payload = b
 		if c := describe(t, r).Content; c.As == "cbor" {
-			t.Errorf("%x is taken for CBOR: %s", b, c.Text)
+			t.Errorf("%x is treated as CBOR: %s", b, c.Text)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func TestExportedResultsAreExplained(t *testing.T) {
 }
 
 // TestOldDescriptionsStay checks that the age of a description, which the use of results
-// does not change, is no reason to remove it.
+// does not change, never causes its removal.
 func TestOldDescriptionsStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, a := computed(t)

@@ -50,7 +50,7 @@ func TestDiagnoseRefuses(t *testing.T) {
 	for _, text := range []string{"", "\x18", "\x1c", "\xff", "\x41", "\x61\xff", "\x81", "\xa1\x01", "\x00\x00",
 		"\x9b\xff\xff\xff\xff\xff\xff\xff\xff", "\x5b\xff\xff\xff\xff\xff\xff\xff\xff", "\xf8\x10", "\xc1", deep} {
 		if got, err := diagnose([]byte(text)); err == nil {
-			t.Errorf("%.20x is taken for %.50s", text, got)
+			t.Errorf("%.20x is treated as %.50s", text, got)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func FuzzDiagnose(f *testing.F) {
 			t.Errorf("%d bytes of notation", len(text))
 		}
 		if err == nil && cbor.Wellformed(b) != nil {
-			t.Errorf("%x is taken for %s and is not well-formed", b, text)
+			t.Errorf("%x is treated as %s and is not well-formed", b, text)
 		}
 	})
 }

@@ -192,7 +192,7 @@ func TestDamagedStream(t *testing.T) {
 			t.Errorf("%s at %d was not seen", what, at)
 		}
 		if before := min((at-8)/frame, 3); at >= 8 && in.Records != int64(before) {
-			t.Errorf("%s at %d: %d records were kept of %d before it", what, at, in.Records, before)
+			t.Errorf("%s at %d: %d records were stored of %d before it", what, at, in.Records, before)
 		}
 		for k, r := range contents(t, to) {
 			if r != want[k] {
@@ -326,7 +326,7 @@ func FuzzImport(f *testing.F) {
 			t.Fatalf("neither sound nor damaged: %v", err)
 		}
 		if got := contents(t, to); int64(len(got)) != in.Records {
-			t.Errorf("%d records are kept, %d were said to be", len(got), in.Records)
+			t.Errorf("%d records are stored, %d were said to be", len(got), in.Records)
 		}
 	})
 }

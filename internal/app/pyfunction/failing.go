@@ -13,7 +13,7 @@ import (
 // A Failing says what failed: the function, its worker, or what is needed for it.
 type Failing struct{ Function, Timeout, Interpreter string }
 
-// Why is an error of a worker, in words for who wrote the flow.
+// Why returns an error of a worker in the words of a flow's author.
 func (f Failing) Why(err error) error {
 	died := (*python.DiedError)(nil)
 	switch {

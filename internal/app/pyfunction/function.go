@@ -1,6 +1,6 @@
-// Package pyfunction is what components have in common that call functions of Python: how
-// these are named and what they are given, what they are known by, and what they return.
-// Package python has the processes.
+// Package pyfunction provides what components share that call functions of Python: how a
+// function is named and identified, what it receives, and what it returns. Package python has
+// the processes.
 package pyfunction
 
 import (
@@ -96,7 +96,7 @@ func (f Function) Inputs(env *component.Env) (all []pathguard.Input) {
 	return all
 }
 
-// Worker is what workers are told of the function, that has no items.
+// Worker returns what workers receive for the function, which has no items.
 func (f Function) Worker(env *component.Env) (s python.Setup, err error) {
 	s = python.Setup{
 		Interpreter: cmp.Or(f.Interpreter, env.Python, os.Getenv("LARDER_PYTHON"), besideProgram(), "python3"),
@@ -145,8 +145,8 @@ func besideProgram() string {
 // importTime is how long a function may take to be imported, with all that it needs.
 const importTime = 5 * time.Minute
 
-// Open has a function imported by a worker, and returns the pool of its workers, of which
-// there are at most so many. They end with the run.
+// Open has a function imported by a worker, and returns the pool of at most the given number
+// of its workers. They end with the run.
 func Open(ctx context.Context, env *component.Env, s python.Setup, workers int) (*python.Pool, error) {
 	var owner any
 	if env.Cleanup != nil {
@@ -162,7 +162,7 @@ func Open(ctx context.Context, env *component.Env, s python.Setup, workers int) 
 const maxParts = 400
 
 // Params lists what the results of the function depend on: known is what its workers say of
-// the code; without it, Version stands for that. It returns the files that it is given, too.
+// the code; without it, Version identifies that. It returns the files that it is given, too.
 func (f Function) Params(ctx context.Context, env *component.Env, known *python.Identity) (params []key.Param, files Files, err error) {
 	args, err := json.Marshal(plainArgs(f.Args))
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// MaxBytes is how many bytes a function may return for a sample unless it is told.
+	// MaxBytes is how many bytes a function may return for a sample by default.
 	MaxBytes = 1 << 30
-	// ErrorBytes is more than what stands for a sample that failed has.
+	// ErrorBytes is more than the report of a failed sample has.
 	ErrorBytes = 64 << 10
 )
 
@@ -22,7 +22,7 @@ type Reply struct {
 	Most     int // bytes
 }
 
-// Read reads what the function made of one sample, at the beginning of a message, and
+// Read reads what the function returned for one sample, at the beginning of a message, and
 // returns what comes after it. failed is why there is no sample; err is of a message that is
 // not understood.
 func (r Reply) Read(from []byte) (s dataset.Sample, rest []byte, failed, err error) {

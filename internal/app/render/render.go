@@ -123,7 +123,7 @@ func reportsOf(r *flow.Report) map[string]*flow.NodeReport {
 	return all
 }
 
-// pinned, kept and cached report the caching of a node, where it has an effect. A
+// pinned, stored and cached report the caching of a node, where it has an effect. A
 // sink has no output, the samples of a source are already on disk, and reordered
 // samples are those of the input.
 

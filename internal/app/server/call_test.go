@@ -33,7 +33,7 @@ type caller struct {
 func newCaller(t *testing.T, socket, code string) *caller {
 	t.Helper()
 	c := &caller{client: connect(t, socket)}
-	c.compute = func(argument string) (string, error) { return "made of " + argument, nil }
+	c.compute = func(argument string) (string, error) { return "computed from " + argument, nil }
 	c.send(kindFunction, map[string]any{"name": "m.f", "code": map[string]any{"version": code}})
 	c.want(kindFunctioned)
 	return c
@@ -144,7 +144,7 @@ func TestCalls(t *testing.T) {
 	c := newCaller(t, socket, "1")
 	for k, want := range []byte{resultStored, resultBytes} {
 		all, err := c.call(0, "a")
-		if err != nil || all[0].text != "made of a" || all[0].as != want {
+		if err != nil || all[0].text != "computed from a" || all[0].as != want {
 			t.Errorf("call %d: %v %v", k, all, err)
 		}
 	}
@@ -156,7 +156,7 @@ func TestCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, argument := range []string{"c", "a", "d", "c", "b"} {
-		if all[i].text != "made of "+argument {
+		if all[i].text != "computed from "+argument {
 			t.Errorf("result %d is %q", i, all[i].text)
 		}
 	}
@@ -211,7 +211,7 @@ func TestCallsAreComputedOnce(t *testing.T) {
 					return
 				}
 				for i, argument := range list {
-					if all[i].text != "made of "+argument {
+					if all[i].text != "computed from "+argument {
 						t.Errorf("%q came as %q", argument, all[i].text)
 					}
 				}
@@ -260,7 +260,7 @@ func TestCallsThatFail(t *testing.T) {
 	var work sync.WaitGroup
 	work.Go(func() {
 		if _, err := first.call(0, "leave"); err == nil {
-			t.Error("who left had a reply")
+			t.Error("the client that left had a reply")
 		}
 	})
 	<-begun
@@ -270,7 +270,7 @@ func TestCallsThatFail(t *testing.T) {
 	work.Wait()
 }
 
-// awaitWaiters returns when so many goroutines wait for computations.
+// awaitWaiters returns when n goroutines wait for computations.
 func awaitWaiters(n int) {
 	stacks := make([]byte, 1<<20)
 	for bytes.Count(stacks[:runtime.Stack(stacks, true)], []byte("singleflight.(*Group[...]).await(")) < n {
@@ -339,7 +339,7 @@ func TestPartsOfResultsAreLetGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = first.conn.Close()
-	if all, err := second.call(0, "a"); err != nil || all[0].text != "made of a" {
+	if all, err := second.call(0, "a"); err != nil || all[0].text != "computed from a" {
 		t.Errorf("%v %v", all, err)
 	}
 	if n := s.calls.pending.Load(); n != 0 {
@@ -409,7 +409,7 @@ func TestPartsOfCodeMayBeReportedLater(t *testing.T) {
 	socket, s, _ := serverFor(t, Options{})
 	id, part := key.DigestOf([]byte("code")), key.DigestOf([]byte("part"))
 	c := &caller{client: connect(t, socket)}
-	c.compute = func(argument string) (string, error) { return "made of " + argument, nil }
+	c.compute = func(argument string) (string, error) { return "computed from " + argument, nil }
 	describe := func(code map[string]any) {
 		code["digest"] = id.String()
 		c.send(kindFunction, map[string]any{"name": "m.f", "code": code})
@@ -420,12 +420,12 @@ func TestPartsOfCodeMayBeReportedLater(t *testing.T) {
 		t.Fatalf("%v %v", all, err)
 	}
 	if parts := known.ClosureParts(t.Context(), s.options.Larder, id); parts != nil {
-		t.Errorf("parts that nobody told are %v", parts)
+		t.Errorf("parts that no client sent are %v", parts)
 	}
 	describe(map[string]any{"parts": []any{map[string]any{"name": "m.g", "where": "m.f -> m.g", "digest": part.String()}}})
 	c.number = 1
 	if all, err := c.call(0, "a"); err != nil || all[0].as != resultBytes {
-		t.Errorf("of the same code, told in full: %v %v", all, err)
+		t.Errorf("of the same code, sent in full: %v %v", all, err)
 	}
 	parts := known.ClosureParts(t.Context(), s.options.Larder, id)
 	if len(parts) != 1 || parts[0].Name != "m.g" || parts[0].Digest != part {

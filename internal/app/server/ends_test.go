@@ -75,9 +75,9 @@ func TestPipelinesEnd(t *testing.T) {
 			c.send(kindOpen, with(request, map[string]any{"seed": seed, "length": map[string]any{"item": "none"}, "batch": map[string]any{"size": 4, "row": 8}}))
 			c.refused()
 		},
-		"opened anew": func(c *client, seed int) { open(c, seed); c.want(kindOpened); open(c, -seed) },
-		"no window":   func(c *client, seed int) { start(c, seed, map[string]any{"window": 0}) },
-		"started":     func(c *client, seed int) { start(c, seed, map[string]any{}) },
+		"opened again": func(c *client, seed int) { open(c, seed); c.want(kindOpened); open(c, -seed) },
+		"no window":    func(c *client, seed int) { start(c, seed, map[string]any{"window": 0}) },
+		"started":      func(c *client, seed int) { start(c, seed, map[string]any{}) },
 		"reading": func(c *client, seed int) {
 			start(c, seed, map[string]any{"window": 2})
 			for range 2 {

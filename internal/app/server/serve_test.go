@@ -259,7 +259,7 @@ func (c *client) release(slots ...uint32) {
 	c.looked(kindRelease, slots...)
 }
 
-// looked reports that slots are released, or kept.
+// looked reports that slots are released, or retained.
 func (c *client) looked(k kind, slots ...uint32) {
 	c.t.Helper()
 	b := appendFrame(nil, k, func(b []byte) []byte {
@@ -696,7 +696,7 @@ func TestPipelinesAreShared(t *testing.T) {
 	open()
 	open()
 	if got := users(); !slices.Equal(got, []int{2}) {
-		t.Errorf("two who open the same: %v", got)
+		t.Errorf("two clients that open the same: %v", got)
 	}
 	file := filepath.Join(request["flow"].(map[string]any)["dir"].(string), "rows.jsonl")
 	if err := os.WriteFile(file, []byte("{\"n\": 1}\n"), 0o600); err != nil {

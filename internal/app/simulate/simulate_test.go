@@ -112,7 +112,7 @@ func TestRefused(t *testing.T) {
 		t.Error("an unknown policy was found")
 	}
 	if _, err := Run("x", "lru", 0, nil); err == nil {
-		t.Error("a cache without room was made")
+		t.Error("a cache without space was created")
 	}
 	p, err := Named("cyclic")
 	if err != nil {

@@ -44,7 +44,7 @@ func TestNamesakes(t *testing.T) {
 	}
 	for _, f := range []any{takesOuter, func(map[string]*namesake) {}, func(int) []func(boxed[alone]) { return nil }} {
 		if namesakeIn(reflect.TypeOf(f)) == nil {
-			t.Errorf("%T takes nothing that cannot be told", f)
+			t.Errorf("%T accepts nothing that is ambiguous", f)
 		}
 	}
 	if same := namesakeIn(reflect.TypeOf(func(alone, *fstest.MapFS) {})); same != nil {
@@ -102,18 +102,18 @@ func TestNumbersOfTypes(t *testing.T) {
 // TestPragmas checks that compiler directives count.
 func TestPragmas(t *testing.T) {
 	identity := func(text string) key.Digest { return identityOf(t, nil, map[string]string{"x/calc": text}).ID }
-	plain := identity("func room(s string) []byte { return []byte(s) }\n\nfunc Area() int { return cap(room(`a`)) }\n")
+	plain := identity("func extra(s string) []byte { return []byte(s) }\n\nfunc Area() int { return cap(extra(`a`)) }\n")
 	for _, text := range []string{
-		"//go:noinline\nfunc room(s string) []byte { return []byte(s) }\n\nfunc Area() int { return cap(room(`a`)) }\n",
-		"func room(s string) []byte { return []byte(s) }\n\n//go:noinline\n\n// Area is one.\nfunc Area() int { return cap(room(`a`)) }\n",
+		"//go:noinline\nfunc extra(s string) []byte { return []byte(s) }\n\nfunc Area() int { return cap(extra(`a`)) }\n",
+		"func extra(s string) []byte { return []byte(s) }\n\n//go:noinline\n\n// Area is one.\nfunc Area() int { return cap(extra(`a`)) }\n",
 	} {
 		if identity(text) == plain {
 			t.Errorf("it does not count:\n%s", text)
 		}
 	}
 	for _, text := range []string{
-		"// room is one.\n//go:generate echo\nfunc room(s string) []byte { return []byte(s) }\n\nfunc Area() int { return cap(room(`a`)) }\n",
-		"func room(s string) []byte { return []byte(s) }\n\nfunc Area() int { return cap(room(`a`)) }\n\n//go:noinline\nfunc other() {}\n",
+		"// extra is one.\n//go:generate echo\nfunc extra(s string) []byte { return []byte(s) }\n\nfunc Area() int { return cap(extra(`a`)) }\n",
+		"func extra(s string) []byte { return []byte(s) }\n\nfunc Area() int { return cap(extra(`a`)) }\n\n//go:noinline\nfunc other() {}\n",
 	} {
 		if identity(text) != plain {
 			t.Errorf("it counts:\n%s", text)

@@ -136,7 +136,7 @@ func TestRefusals(t *testing.T) {
 		{"a counter", "import \"embed\"\n\nvar n int\n\nfunc Area() int { n++; return n }\n", nil, "package variable x/calc.n, which x/calc.Area writes while the program runs"},
 		{"a table filled by init", "import \"embed\"\n\nvar n = map[string]int{}\n\nfunc init() { n[\"a\"] = 1 }\n\nfunc Area() int { return n[\"a\"] }\n", nil, ""},
 		{"a table filled once", "import (\n\t\"embed\"\n\t\"sync\"\n)\n\nvar (\n\tonce sync.Once\n\tn int\n)\n\nfunc Area() int {\n\tonce.Do(func() { n = 3 })\n\treturn n\n}\n", nil, ""},
-		{"code that cannot be understood is known by the whole program", "import (\n\t\"embed\"\n\t\"unsafe\"\n)\n\nfunc Area(p *int) int { return *(*int)(unsafe.Pointer(p)) }\n", nil, ""},
+		{"code that cannot be understood is identified by the whole program", "import (\n\t\"embed\"\n\t\"unsafe\"\n)\n\nfunc Area(p *int) int { return *(*int)(unsafe.Pointer(p)) }\n", nil, ""},
 		{"no body", "import \"embed\"\n\nfunc Area() int\n", nil, ""},
 		{"cgo", "import \"embed\"\n\nimport \"C\"\n\nfunc Area() int { return int(C.f()) }\n", nil, `code that is not Go (import "C")`},
 	} {
@@ -164,7 +164,7 @@ func TestUnknownFunctions(t *testing.T) {
 	}
 	for _, f := range []any{nil, 3, (func())(nil)} {
 		if _, err := FunctionOf(f); err == nil {
-			t.Errorf("%v is taken for a function", f)
+			t.Errorf("%v is treated as a function", f)
 		}
 	}
 }

@@ -93,7 +93,7 @@ func TestBuilds(t *testing.T) {
 					t.Errorf("stale: %s is %q and was %q", r.Name, r.Fresh, r.Value)
 				}
 				if r.Err != "" || r.Kind != cases[r.Name].kind {
-					t.Errorf("%s is known by %q, want %q: %s", r.Name, r.Kind, cases[r.Name].kind, r.Err)
+					t.Errorf("%s is identified by %q, want %q: %s", r.Name, r.Kind, cases[r.Name].kind, r.Err)
 				}
 				// Larder itself has no version here, so modules are identified by the build.
 				if r.Computed && !may["*"] && !may[r.Name] && r.Name != "module" {

@@ -31,7 +31,7 @@ func (m *creation) checkOnce() error {
 		switch n := stack[len(stack)-1].(type) {
 		case *ast.BranchStmt:
 			if n.Tok == token.GOTO {
-				again = "beside a goto"
+				again = "next to a goto"
 			}
 		case *ast.FuncLit:
 			if n != m.lit {

@@ -39,7 +39,7 @@ func TestCapturedVariables(t *testing.T) {
 		{"by a method of a variable", `type c struct{ n int }; func (c *c) next() int { c.n++; return c.n }; func Of() func() int { var k c; k.next(); return FUNC() int { return k.next() } }`, "which x/calc.c.next writes"},
 		{"by a method that is bound", `type c struct{ n int }; func (c *c) next() int { c.n++; return c.n }; func Of() func() int { k := c{}; f := k.next; return FUNC() int { return f() } }`, "x/calc.c.next writes"},
 		{"by a function that is captured", `func counter() func() int { n := 0; return func() int { n++; return n } }; func Of() func() int { f := counter(); return FUNC() int { return f() } }`, "which x/calc.counter writes"},
-		{"by a function beside it", `func Of() func() int { n := 0; inc := func() { n++ }; return FUNC() int { inc(); return n } }`, "which x/calc.Of writes"},
+		{"by a function next to it", `func Of() func() int { n := 0; inc := func() { n++ }; return FUNC() int { inc(); return n } }`, "which x/calc.Of writes"},
 		{"by a function that it calls", `func inc(p *int) { *p++ }; func Of() func() int { n := 0; inc(&n); return FUNC() int { inc(&n); return n } }`, "which x/calc.inc writes"},
 		{"by a goroutine", `func Of() func() int { n := 0; go func() { n++ }(); return FUNC() int { return n } }`, "which x/calc.Of writes"},
 		{"a channel", `func Of() func() int { c := make(chan int, 9); c <- 1; return FUNC() int { return <-c } }`, "x/calc.c"},
@@ -54,12 +54,12 @@ func TestCapturedVariables(t *testing.T) {
 
 		// Other code writes later.
 		{"assigned after", `func Of() func() int { n := 1; f := FUNC() int { return n }; f(); n = 2; return f }`, "which x/calc.Of writes"},
-		{"set by who gets a pointer", `type opt struct{ v int }; func Of() (*opt, func() int) { o := &opt{}; return o, FUNC() int { return o.v } }; func Use() { o, _ := Of(); o.v = 3 }`, "which x/calc.Use writes"},
-		{"set by who gets a setter", `func Of() (func(int), func() int) { n := 0; return func(k int) { n = k },
+		{"set by code that gets a pointer", `type opt struct{ v int }; func Of() (*opt, func() int) { o := &opt{}; return o, FUNC() int { return o.v } }; func Use() { o, _ := Of(); o.v = 3 }`, "which x/calc.Use writes"},
+		{"set by code that gets a setter", `func Of() (func(int), func() int) { n := 0; return func(k int) { n = k },
 FUNC() int { return n } }`, "which x/calc.Of writes"},
 		{"set by a method", `type opt struct{ v int }; func (o *opt) set(n int) { o.v = n }; func Of() (*opt, func() int) { o := &opt{}; o.set(1); return o, FUNC() int { return o.v } }; func Use() { o, _ := Of(); o.set(3) }`, "which x/calc.opt.set writes"},
-		{"set by who finds it in a struct", `type opt struct{ v *int }; func Of() (opt, func() int) { n := 1; return opt{&n}, FUNC() int { return n } }; func Use() { o, _ := Of(); *o.v = 3 }`, "which x/calc.Use writes"},
-		{"set by who finds it in a variable", `type opt struct{ v int }; var last *opt; func Of() func() int { o := &opt{}; last = o; return FUNC() int { return o.v } }; func Use() { last.v = 3 }`, "which x/calc.Use writes"},
+		{"set by code that finds it in a struct", `type opt struct{ v *int }; func Of() (opt, func() int) { n := 1; return opt{&n}, FUNC() int { return n } }; func Use() { o, _ := Of(); *o.v = 3 }`, "which x/calc.Use writes"},
+		{"set by code that finds it in a variable", `type opt struct{ v int }; var last *opt; func Of() func() int { o := &opt{}; last = o; return FUNC() int { return o.v } }; func Use() { last.v = 3 }`, "which x/calc.Use writes"},
 		{"set by its memory, after that", `type opt struct{ v int }; func Of() func() int { o := &opt{}; f := FUNC() int { return o.v }; f(); o.v = 2; return f }`, "which x/calc.Of writes"},
 
 		// Which variable it is.
@@ -68,7 +68,7 @@ FUNC() int { return n } }`, "which x/calc.Of writes"},
 		{"by an iterator", `IMPORT "iter"; func Of() iter.Seq[func() int] { return func(yield func(func() int) bool) { for i := range 3 { yield(
 FUNC() int { return i }) } } }`, "is made in a loop"},
 		{"by a function that counts", `func Of() func() func() int { n := 0; return func() func() int { n++; k := n; return FUNC() int { return k } } }`, "is made in another function literal"},
-		{"beside a goto", `func Of() (l []func() int) { i := 0; again: k := i; l = append(l, FUNC() int { return k }); i++; if i < 3 { goto again }; return l }`, "is made beside a goto"},
+		{"next to a goto", `func Of() (l []func() int) { i := 0; again: k := i; l = append(l, FUNC() int { return k }); i++; if i < 3 { goto again }; return l }`, "is made next to a goto"},
 		{"of an init function, in a literal", `var m func() int; func init() { n := 7; f := func() func() int {
 return FUNC() int { return n } }; m = f() }`, "variables of an init function"},
 
@@ -90,7 +90,7 @@ return FUNC() int { return n } }; m = f() }`, "variables of an init function"},
 		{"made before init, behind an interface", `var n = 1; var f = Of(); func init() { n = 2 }; type getter interface{ get() int }; type c struct{}; func (c) get() int { return n }; func Of() func() int { var g getter = c{}; k := g.get(); return FUNC() int { return k } }`, "x/calc.n, which x/calc.init writes while the program starts"},
 		{"made after init", `var n = 1; func init() { n = 2 }; func Of() func() int { k := n; return FUNC() int { return k } }; func Use() { Of() }`, ""},
 		{"made before init and read after", `var n = 1; var f = Of(2); func init() { n = 2 }; func Of(k int) func() int { return FUNC() int { return k + n } }`, ""},
-		{"made of what is declared", `var table = map[string]int{"a": 1}; var f = Of("a"); func Of(s string) func() int { k := table[s]; return FUNC() int { return k } }`, ""},
+		{"computed from what is declared", `var table = map[string]int{"a": 1}; var f = Of("a"); func Of(s string) func() int { k := table[s]; return FUNC() int { return k } }`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, at := withLiteral(t, c.text)

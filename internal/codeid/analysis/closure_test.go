@@ -93,12 +93,12 @@ func Area(n int) string {
 		{"a promoted method by an interface", `"base"`, `"b"`, true},
 		{"a method by its name", "return b.n", "return b.n + 1", true},
 		{"the body of a method that fmt looks for", `"go"`, `"Go"`, true},
-		{"the body of a method that nobody calls", "return 1", "return 2", false},
-		{"the type of a method that nobody calls", "unused() int { return 1 }", "unused() int8 { return 1 }", true},
+		{"the body of a method that no code calls", "return 1", "return 2", false},
+		{"the type of a method that no code calls", "unused() int { return 1 }", "unused() int8 { return 1 }", true},
 		{"a method that fmt looks for", "type box", "func (b box) String() string { return \"\" }\n\ntype box", true},
 		{"a promoted method is hidden", "type box", "func (b box) name() string { return \"box\" }\n\ntype box", true},
 		{"a promoted method that fmt looks for", "func (b base) unused", "func (b base) Error() string { return \"\" }\n\nfunc (b base) unused", true},
-		{"a method of a type that is not reached", `"bystander"`, `"nobody"`, false},
+		{"a method of a type that is not reached", `"bystander"`, `"onlooker"`, false},
 	})
 }
 
@@ -174,7 +174,7 @@ var all = []any{square{}}
 func Area(v any) string { return fmt.Sprint(v) }
 `, []change{
 		{"what fmt looks for", `"square"`, `"s"`, true},
-		{"what nobody looks for", "return s.n", "return 2 * s.n", false},
+		{"what no code looks for", "return s.n", "return 2 * s.n", false},
 	})
 }
 
@@ -377,7 +377,7 @@ func TestNamesStandForDeclarations(t *testing.T) {
 				return p
 			}
 		}
-		t.Fatal("the function is no part of its closure")
+		t.Fatal("the function is not a part of its closure")
 		return Part{}
 	}
 	if area(before).Digest == area(after).Digest {
@@ -482,7 +482,7 @@ func TestFailuresAreContained(t *testing.T) {
 	}
 	c, err := p.identify(Function{Package: "own/good", Symbol: "F"}, Declared{})
 	if err == nil || !strings.Contains(err.Error(), "out of order") || !strings.Contains(err.Error(), "Version") {
-		t.Errorf("known by %+v: %v", c, err)
+		t.Errorf("identified by %+v: %v", c, err)
 	}
 }
 

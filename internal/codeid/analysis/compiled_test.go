@@ -81,7 +81,7 @@ func TestTestFiles(t *testing.T) {
 			writer = writer || strings.HasPrefix(part.Name, "init ")
 		}
 		if writer != c.writer {
-			t.Errorf("%s: known by what the tests do: %v", c.name, writer)
+			t.Errorf("%s: identified by what the tests do: %v", c.name, writer)
 		}
 	}
 }

@@ -18,7 +18,7 @@ const engine = "github.com/larder-data/larder"
 var engineImpure = map[string]map[string]string{
 	engine: {
 		"DefaultDir": "the environment", "Open": "the file system", "Larder.Metrics": "the program's state", "Larder.Close": "the program's state",
-		"Larder.Store": "the store", "Larder.Verifies": "chance",
+		"Larder.Store": "the store", "Larder.Verifies": "randomness",
 	},
 	engine + "/lazy":   {"Why": "the store", "PlanOf": "the store", "Tree": "the store"},
 	engine + "/key":    {"DigestFile": "the file system", "Build": "the executable", "Methods": "the executable"},

@@ -24,7 +24,7 @@ func TestVersionsOfTheLanguage(t *testing.T) {
 		{"a loop in a workspace", module{path: "dep", version: sum}, true, loop, Program, true},
 		{"something else in a workspace", module{path: "dep", version: sum}, true, "func Area() int { return 1 }\n", Precise, false},
 		{"the whole program", module{path: "dep", version: sum}, false, pointers, Program, false},
-		{"the whole program, with a module in a folder", module{path: "dep"}, false, pointers, Program, true},
+		{"the whole program, with a module in a directory", module{path: "dep"}, false, pointers, Program, true},
 		{"the whole program, in a workspace", module{path: "dep", version: sum}, true, pointers, Program, true},
 	} {
 		b := thisBuild()
@@ -41,7 +41,7 @@ func TestVersionsOfTheLanguage(t *testing.T) {
 			t.Fatal(err)
 		}
 		if binary := got.Parts[0].Name == "the executable"; got.Kind != c.kind || binary != c.binary {
-			t.Errorf("%s: known by %s, by the executable %v: %q", c.name, got.Kind, binary, got.Doubts)
+			t.Errorf("%s: identified by %s, by the executable %v: %q", c.name, got.Kind, binary, got.Doubts)
 		}
 	}
 }
@@ -56,7 +56,7 @@ func TestWorkspaces(t *testing.T) {
 	}{
 		{"a module of its own", debug.BuildInfo{Main: own, Deps: []*debug.Module{{Path: "dep", Version: "v1.0.0", Sum: "h1:sum"}}}, false},
 		{"a replaced module", debug.BuildInfo{Main: own, Deps: []*debug.Module{{Path: "dep", Version: "v1.0.0", Replace: &debug.Module{Path: "../dep"}}}}, false},
-		{"a module beside it", debug.BuildInfo{Main: own, Deps: []*debug.Module{lies}}, true},
+		{"a module next to it", debug.BuildInfo{Main: own, Deps: []*debug.Module{lies}}, true},
 		{"a list of files", debug.BuildInfo{Deps: []*debug.Module{lies}}, false},
 		{"a list of files of two modules", debug.BuildInfo{Deps: []*debug.Module{lies, lies}}, true},
 	} {

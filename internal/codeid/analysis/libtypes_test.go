@@ -17,9 +17,9 @@ func TestLibraryMethodsByInterfaces(t *testing.T) {
 		refused    string // words of the refusal; "" for none
 	}{
 		{"a command", `IMPORT "os/exec"; type opener interface{ Output() ([]byte, error) }; func Area() int { var o opener = &exec.Cmd{Path: "/bin/date"}; b, _ := o.Output(); return len(b) }`, "os/exec.Cmd.Output (another program), by an interface"},
-		{"a folder", `IMPORT "net/http"; func open(f http.FileSystem) error { _, err := f.Open("a"); return err }; func Area() error { return open(http.Dir("/")) }`, "net/http.Dir.Open (the file system), by an interface"},
-		{"a folder that is embedded", `IMPORT "net/http"; type dir struct{ http.Dir; n int }; type opener interface{ Open(string) (http.File, error) }; func Area() error { var o opener = dir{}; _, err := o.Open("a"); return err }`, "net/http.Dir.Open"},
-		{"a folder as a type argument, behind an interface", `IMPORT "net/http"; func open[F http.FileSystem](f F) error { var s http.FileSystem = f; _, err := s.Open("a"); return err }; func Area() error { return open(http.Dir("/")) }`, "net/http.Dir.Open"},
+		{"a directory", `IMPORT "net/http"; func open(f http.FileSystem) error { _, err := f.Open("a"); return err }; func Area() error { return open(http.Dir("/")) }`, "net/http.Dir.Open (the file system), by an interface"},
+		{"a directory that is embedded", `IMPORT "net/http"; type dir struct{ http.Dir; n int }; type opener interface{ Open(string) (http.File, error) }; func Area() error { var o opener = dir{}; _, err := o.Open("a"); return err }`, "net/http.Dir.Open"},
+		{"a directory as a type argument, behind an interface", `IMPORT "net/http"; func open[F http.FileSystem](f F) error { var s http.FileSystem = f; _, err := s.Open("a"); return err }; func Area() error { return open(http.Dir("/")) }`, "net/http.Dir.Open"},
 		{"by a name in data", `IMPORT "net/http"; IMPORT "reflect"; func Area(s string) int { return reflect.ValueOf(http.Dir("/")).MethodByName(s).Type().NumIn() }`, "net/http.Dir.Open"},
 		{"of which nothing is called", `IMPORT "fmt"; IMPORT "os/user"; func Area() string { return fmt.Sprint(&user.User{Name: "a"}) }`, ""},
 		{"a file to write to", `IMPORT "bytes"; IMPORT "fmt"; func Area() string { var b bytes.Buffer; fmt.Fprint(&b, "a"); return b.String() }`, ""},

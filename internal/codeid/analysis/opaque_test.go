@@ -71,7 +71,7 @@ var once sync.Once
 		{"another's start, by init", "var w int\nfunc init() { w = Rate }\nfunc Area() int { return w }", "x/calc.w"},
 		{"what is done once", "var w int\nfunc get() int { once.Do(func() { w = Rate })\nreturn w }\nfunc Area() int { return get() }", "x/calc.w"},
 		{"what a function does once", "var w int\nfunc fill() { w = Rate }\nfunc get() int { once.Do(fill)\nreturn w }\nfunc Area() int { return get() }", "x/calc.w"},
-		{"read beside what is done once", "var w int\nfunc get() int { once.Do(func() { w = 7 })\nreturn w * Rate }\nfunc Area() int { return get() }", ""},
+		{"read next to what is done once", "var w int\nfunc get() int { once.Do(func() { w = 7 })\nreturn w * Rate }\nfunc Area() int { return get() }", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := parsedText(t, map[string]string{
@@ -118,10 +118,10 @@ func rows(int) *row { return r }
 `
 	for _, c := range []struct{ name, text, refused string }{
 		{"given, and copied", "var x = lazy.Of(l)\nfunc Area() int { return len(l.n) }", ""},
-		{"handed out, and copied", "var x = lazy.Func(lists)\nfunc Area() int { return len(l.n) }", ""},
+		{"returned, and copied", "var x = lazy.Func(lists)\nfunc Area() int { return len(l.n) }", ""},
 		{"given", "func Give() { lazy.Of(r) }\nfunc Area() int { return len(r.n) }", "x/calc.r"},
-		{"handed out", "var x = lazy.Func(rows)\nfunc Area() int { return len(r.n) }", "x/calc.r"},
-		{"handed out by a literal", "var x = lazy.Func(func(int) *row { return r })\nfunc Area() int { return len(r.n) }", "x/calc.r"},
+		{"returned", "var x = lazy.Func(rows)\nfunc Area() int { return len(r.n) }", "x/calc.r"},
+		{"returned by a literal", "var x = lazy.Func(func(int) *row { return r })\nfunc Area() int { return len(r.n) }", "x/calc.r"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := parsedText(t, map[string]string{

@@ -36,7 +36,7 @@ func TestOrdinaryFunctions(t *testing.T) {
 		case err != nil:
 			t.Errorf("%s: %v", name, err)
 		case closure.Kind != Precise:
-			t.Errorf("%s is known by the whole program: %q", name, closure.Doubts)
+			t.Errorf("%s is identified by the whole program: %q", name, closure.Doubts)
 		}
 	}
 	if len(cases) < 120 {

@@ -37,7 +37,7 @@ func TestOwnPackagesWriteNothing(t *testing.T) {
 		return nil
 	})
 	if err != nil || files < 300 {
-		t.Fatalf("looked at %d files: %v", files, err)
+		t.Fatalf("checked %d files: %v", files, err)
 	}
 	if n := len(writesElsewhere(t, "a.go", []byte(`package a
 import ("image"; c "image/color"; "net/http")

@@ -62,13 +62,13 @@ func Area(r int) int { return r * factor }
 		t.Errorf("%d programs are held when the last use is over, want 0", parsed())
 	}
 	if again := identify("Area"); again != after {
-		t.Errorf("%q before, %q when it was parsed anew", after, again)
+		t.Errorf("%q before, %q when it was parsed again", after, again)
 	}
 	registry.Lock()
 	registry.programs[ofLarder("x/calc")].broken = "a panic"
 	use = registry.held.uses
 	registry.Unlock()
 	if letGo(use); parsed() != 1 {
-		t.Error("what could not be understood was let go")
+		t.Error("what could not be understood was evicted")
 	}
 }

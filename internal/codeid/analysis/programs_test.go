@@ -143,7 +143,7 @@ func tryProgram(t *testing.T, cases map[string]*miniature) totals {
 			kind = "refused"
 		}
 		if kind != c.kind {
-			t.Errorf("%s (%s) is known by %q, want %q: %s", name, c.about, kind, c.kind, r.Err)
+			t.Errorf("%s (%s) is identified by %q, want %q: %s", name, c.about, kind, c.kind, r.Err)
 		}
 		count.kinds[kind]++
 		if later, ok := first[name+" later"]; ok && later.Fresh != r.Fresh {
@@ -281,7 +281,7 @@ func (c *miniature) write(program tree, v variant) {
 		if strings.HasSuffix(name, ".go") {
 			pkg := path.Base(path.Dir(at))
 			if v.more && name == "f.go" {
-				text += "\n// One that nobody calls.\nfunc zunused() int { return 42 }\n"
+				text += "\n// One that no code calls.\nfunc zunused() int { return 42 }\n"
 			}
 			text = withImports(text, pkg, c.name)
 			if v.more {

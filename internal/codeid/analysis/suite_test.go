@@ -236,7 +236,7 @@ func newSuite(t *testing.T) *suite {
 			t.Errorf("%s is refused in the unedited program: %s", name, l.Error)
 		}
 		if l.Error == "" && (!l.Computed || l.stale()) {
-			t.Errorf("%s on an empty cache folder: %+v", name, l)
+			t.Errorf("%s on an empty cache directory: %+v", name, l)
 		}
 	}
 	for name, l := range s.run(t, s.base.binary, s.base.caches[bySources], "", nil) {
@@ -301,7 +301,7 @@ func (s *suite) judge(t *testing.T, e edit, before, after map[string]line) {
 		l, was := after[name], before[name]
 		if l.stale() && !refused[name] {
 			stale++
-			t.Errorf("stale: %s is %s and was kept as %s", name, l.Fresh, l.Value)
+			t.Errorf("stale: %s is %s and was stored as %s", name, l.Fresh, l.Value)
 		}
 		if refused[name] {
 			s.judgeRefusal(t, e, l)

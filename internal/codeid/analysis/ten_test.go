@@ -18,7 +18,7 @@ import (
 // knownRefusals are the functions of the ten programs that are refused, and why. None is identified by the whole
 // program.
 var knownRefusals = map[string]string{
-	"p02 eval":      "a table of functions, of which one hands out an error",
+	"p02 eval":      "a table of functions, of which one returns an error",
 	"p02 undefined": "the same",
 	"p02 plot":      "the same",
 	"p02 table":     "the same",
@@ -29,14 +29,14 @@ var knownRefusals = map[string]string{
 	"p03 dither": "a png.Encoder, whose pool might be written",
 	"p03 sheet":  "the same",
 
-	"p05 lzw": "a writer of compress/lzw, which is not known to do no more than write to what a pool hands out",
+	"p05 lzw": "a writer of compress/lzw, which is not known to do no more than write to what a pool returns",
 
-	"p04 draw":     "distributions behind an interface, beside methods of generic types that the library may call",
+	"p04 draw":     "distributions behind an interface, next to methods of generic types that the library may call",
 	"p04 describe": "the same",
 
 	"p05 flate":   "a table of compress/flate, filled by a method that fills others later",
 	"p05 unflate": "the same",
-	"p05 pack":    "a registry of interfaces, beside a bufio.Writer; a table of hash/crc32",
+	"p05 pack":    "a registry of interfaces, next to a bufio.Writer; a table of hash/crc32",
 	"p05 unpack":  "the same",
 	"p05 names":   "the same",
 	"p05 ratio":   "the same",
@@ -80,16 +80,16 @@ func TestTenPrograms(t *testing.T) {
 			if _, known := knownRefusals[name]; f[2] == "ok" {
 				precise++
 				if known {
-					t.Errorf("%s is not refused any more: take it off the list", name)
+					t.Errorf("%s is no longer refused: take it off the list", name)
 				}
 			} else if !known {
 				t.Errorf("%s: %s", name, strings.Join(f[2:], " "))
 			}
 		}
 	}
-	t.Logf("%d of %d functions are known by their sources", precise, all)
+	t.Logf("%d of %d functions are identified by their sources", precise, all)
 	if all < 110 || 5*precise < 4*all {
-		t.Errorf("%d of %d functions are known by their sources; at least four of five should be", precise, all)
+		t.Errorf("%d of %d functions are identified by their sources; at least four of five should be", precise, all)
 	}
 }
 

@@ -453,7 +453,7 @@ func harmless(of types.Type) bool {
 		return false
 	}
 	for of := range n.TypeArgs().Types() {
-		if !flat(of, 0) { // what it hands out may be written
+		if !flat(of, 0) { // what it returns may be written
 			return false
 		}
 	}

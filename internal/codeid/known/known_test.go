@@ -22,7 +22,7 @@ func TestFunctionsThatABuildKnows(t *testing.T) {
 		seen[id.Function+id.Code.ID] = true
 	}
 	if id, err := known.CodeOf(t.Context(), nil, known.Component{Functions: []any{strings.ToUpper}, Given: []any{strings.NewReplacer("a", "b").Replace}}); err == nil {
-		t.Errorf("a method with the value that it is called on is known by %+v", id)
+		t.Errorf("a method with the value that it is called on is identified by %+v", id)
 	}
 }
 

@@ -38,7 +38,7 @@ func end(dir string) {
 	tries := 0
 	cleanup.Add(func() error {
 		if tries++; tries < 3 {
-			return errors.New("somebody is at work on it")
+			return errors.New("another process is at work on it")
 		}
 		return os.WriteFile(filepath.Join(dir, "third"), nil, 0o600)
 	})

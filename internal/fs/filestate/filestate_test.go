@@ -48,9 +48,9 @@ func TestOf(t *testing.T) {
 	if seen[sum(t, root)] == "" {
 		t.Error("two looks differ")
 	}
-	write(t, filepath.Join(dir, "beside"), "it")
+	write(t, filepath.Join(dir, "other"), "it")
 	if seen[sum(t, root)] == "" {
-		t.Error("what lies beside is seen")
+		t.Error("another file is seen")
 	}
 	times, err := os.Stat(in("a"))
 	if err != nil {
@@ -161,7 +161,7 @@ func TestContents(t *testing.T) {
 		t.Error("the same content is another")
 	}
 	if seed = 2; contents(now) == one {
-		t.Error("who knows the sum of a content under one seed knows it under another")
+		t.Error("a process that knows the sum of a content under one seed knows it under another")
 	}
 }
 

@@ -17,8 +17,8 @@ func TestFarCheck(t *testing.T) {
 	}{
 		{"s3://b/a", "s3://b/a", true},
 		{"s3://b/a", "S3://b/%61", true},
-		{"s3://b/folder/", "s3://b/folder/a", true},
-		{"s3://b/folder/a", "s3://b/folder", true},
+		{"s3://b/dir/", "s3://b/dir/a", true},
+		{"s3://b/dir/a", "s3://b/dir", true},
 		{"s3://me:hunter2@b/a?hunter2", "s3://b/a", true},
 		{"s3://b/a", "s3://b/ab", false},
 		{"s3://b/a", "s3://c/a", false},

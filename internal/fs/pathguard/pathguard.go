@@ -438,7 +438,7 @@ func (c *check) name(i Input, path string) error {
 		}
 		to, err := os.Readlink(real)
 		if err != nil {
-			return nil //nolint:nilerr // it is no link, or not there
+			return nil //nolint:nilerr // it is not a link, or not there
 		}
 		if path = to; !filepath.IsAbs(to) {
 			path = f.real + string(filepath.Separator) + to // not cleaned: the meaning of .. depends on links

@@ -58,7 +58,7 @@ func TestCheck(t *testing.T) {
 		"links/0@": "../orig/data/0", "links/new@": "../out/of/nothing", "links/loop@": "loop",
 		"hops/0@": "../out/hop", "out/hop@": "../orig/data/1",
 		"through/0@": "../out/dir/0", "out/dir@": "../orig/data",
-		"file@": "orig/data/0", "folder@": "orig", "folders/in@": "../elsewhere",
+		"file@": "orig/data/0", "directory@": "orig", "folders/in@": "../elsewhere",
 		"chain@": "out/chain", "out/chain@": "../elsewhere",
 	})
 	tree := func(path string) pathguard.Input { return pathguard.Input{Path: path} }
@@ -77,8 +77,8 @@ func TestCheck(t *testing.T) {
 		{tree("orig/data"), files("orig"), false},
 		{tree("orig/data"), files("orig/data/0"), true},
 		{tree("orig"), whole("original"), false},
-		{tree("orig"), whole("folder"), true},
-		{tree("folder"), whole("orig/x"), true},
+		{tree("orig"), whole("directory"), true},
+		{tree("directory"), whole("orig/x"), true},
 		{tree("file"), whole("orig"), true},
 		{tree("file"), files("orig/data/0"), true},
 		{tree("file"), files("orig/data/1"), false},

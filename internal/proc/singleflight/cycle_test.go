@@ -142,7 +142,7 @@ func TestLongWaitsAreReported(t *testing.T) {
 			t.Error(err)
 		}
 		if len(reported) != 2 || reported[0].Name != "name" || reported[0].Key != "k" || !reported[0].Since.Equal(begun) {
-			t.Errorf("told %+v", reported)
+			t.Errorf("reported %+v", reported)
 		}
 	})
 }
@@ -183,7 +183,7 @@ func TestCallsThatNeedEachOther(t *testing.T) {
 		}
 	}
 	if !found {
-		t.Error("calls waited for each other and nobody was told")
+		t.Error("calls waited for each other and no call reports it")
 	}
 }
 

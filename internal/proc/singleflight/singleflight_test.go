@@ -218,7 +218,7 @@ func TestDoManyIsCancelledWhenNoCallerWaits(t *testing.T) {
 			t.Errorf("cancelled after %v", at)
 		}
 		if v, joined, err := g.Do(t.Context(), 1, "one", func(context.Context) (string, error) { return "new", nil }); v != "new" || joined || err != nil {
-			t.Error("who comes later joins what was given up:", v, joined, err)
+			t.Error("a later caller joins what was given up:", v, joined, err)
 		}
 	})
 }

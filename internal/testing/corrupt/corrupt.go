@@ -125,7 +125,7 @@ func garbage(random *rand.Rand, path string, b []byte) (string, error) {
 }
 
 func directory(_ *rand.Rand, path string, _ []byte) (string, error) {
-	return "a folder instead", errors.Join(os.Remove(path), os.Mkdir(path, 0o777))
+	return "a directory instead", errors.Join(os.Remove(path), os.Mkdir(path, 0o777))
 }
 
 func removed(_ *rand.Rand, path string, _ []byte) (string, error) {

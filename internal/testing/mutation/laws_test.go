@@ -44,7 +44,7 @@ const (
 	page = root + "/docs/internals/guarantees.md"
 )
 
-var update = flag.Bool("update", false, "write docs/internals/guarantees.md anew")
+var update = flag.Bool("update", false, "write docs/internals/guarantees.md again")
 
 // directory splits the name of a test.
 func directory(test string) (dir, name string) {

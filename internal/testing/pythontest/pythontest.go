@@ -45,7 +45,7 @@ func source(tb testing.TB) string {
 			return src
 		}
 		if dir == filepath.Dir(dir) {
-			tb.Fatal("there is no python/src around the folder of this test")
+			tb.Fatal("no parent of this test's directory has python/src")
 		}
 		dir = filepath.Dir(dir)
 	}

@@ -42,7 +42,7 @@ func New(tb testing.TB) *rand.Rand {
 			tb.Fatalf("LARDER_SEED is %q; it is an integer, such as a test has logged", given)
 		}
 	}
-	tb.Logf("chance: LARDER_SEED=%d", seed)
+	tb.Logf("random numbers: LARDER_SEED=%d", seed)
 	return rand.New(rand.NewPCG(seed, 0))
 }
 

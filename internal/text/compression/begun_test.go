@@ -51,7 +51,7 @@ func TestByItsBeginning(t *testing.T) {
 		t.Errorf("bzip2: %q, %v", got, err)
 	}
 	if how := ByHead([]byte("BZh9\x17rE8P\x90\x00\x00\x00\x00")); how != Bzip2 {
-		t.Errorf("bzip2 of nothing is taken for %s", how)
+		t.Errorf("bzip2 of nothing is treated as %s", how)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/larder-data/larder/array"
 )
 
-// Value returns the kind of a value in messages: "a text", "an image", "a list". For
+// Value returns the kind of a value in messages: "a string", "an image", "a list". For
 // types of the user's program it returns the type's name.
 func Value(v any) string {
 	switch v := v.(type) {

@@ -22,7 +22,7 @@ func Error(err error) string {
 
 // ofFiles returns the errors within err that come from system calls on files.
 func ofFiles(err error) []error {
-	switch e := err.(type) { //nolint:errorlint // all of the tree are looked at, one by one
+	switch e := err.(type) { //nolint:errorlint // all of the tree are checked, one by one
 	case nil:
 		return nil
 	case *fs.PathError, *os.LinkError:

@@ -60,7 +60,7 @@ func TestQuery(t *testing.T) {
 		}
 	}
 	if of("id=7") == of("id=8") || of("id=7") == of("name=7") || of("a=1&b=2") != of("b=2&a=1") {
-		t.Error("parameters that say which file it is are not told apart")
+		t.Error("parameters that say which file it is are not distinguished")
 	}
 	if strings.Contains(of("id=hidden"), "hidden") {
 		t.Error("the value of a parameter can be read")

@@ -48,7 +48,7 @@ func FixedLocation(l *time.Location) bool {
 }
 
 // maxKnown bounds the locations whose digests are remembered: a program may
-// load one anew for each time it reads.
+// load one again for each read.
 const maxKnown = 1 << 10
 
 var known = struct {

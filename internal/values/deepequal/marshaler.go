@@ -72,7 +72,7 @@ func (m Marshaler) Bytes(at reflect.Value) ([]byte, error) {
 	return b, err
 }
 
-// BytesShared is Bytes for values that are kept: what shares memory within the
+// BytesShared is Bytes for values that are stored: what shares memory within the
 // value has to do so again. What the value refers to is noted in all.
 func (m Marshaler) BytesShared(at reflect.Value, all *Sharing) ([]byte, error) {
 	var own Sharing

@@ -119,11 +119,11 @@ func put(t *testing.T, c *azblob.Client, key string, content []byte, encoding *s
 func TestAzurite(t *testing.T) {
 	s, c := service(t)
 	objectstoretest.Conform(t, objectstoretest.Service{Server: s, Secret: secret, Lists: true, Store: func(t *testing.T, name string, content []byte) string {
-		return put(t, c, "folder/"+name, content, nil)
+		return put(t, c, "dir/"+name, content, nil)
 	}})
 	objectstoretest.ConformPut(t, objectstoretest.Service{
 		Server: s, Secret: secret, Unfinished: func(*testing.T) int { return 0 }, // which Azure does not report
-		Store: func(t *testing.T, name string, content []byte) string { return put(t, c, "folder/"+name, content, nil) },
+		Store: func(t *testing.T, name string, content []byte) string { return put(t, c, "dir/"+name, content, nil) },
 	})
 	want := bytes.Repeat([]byte("\x1f\x8b\x08 no end of it "), 1000)
 	packed := "gzip"

@@ -21,13 +21,13 @@ type clients struct {
 }
 
 // settings are those of the environment.
-type settings struct{ connection, account, key, sas, endpoint, nobody string }
+type settings struct{ connection, account, key, sas, endpoint, anonymous string }
 
 func read() settings {
 	return settings{
 		connection: os.Getenv("AZURE_STORAGE_CONNECTION_STRING"), account: os.Getenv("AZURE_STORAGE_ACCOUNT"),
 		key: os.Getenv("AZURE_STORAGE_KEY"), sas: os.Getenv("AZURE_STORAGE_SAS_TOKEN"),
-		endpoint: os.Getenv("AZURE_STORAGE_SERVICE_ENDPOINT"), nobody: os.Getenv("AZURE_STORAGE_ANON"),
+		endpoint: os.Getenv("AZURE_STORAGE_SERVICE_ENDPOINT"), anonymous: os.Getenv("AZURE_STORAGE_ANON"),
 	}
 }
 
@@ -81,7 +81,7 @@ func (s settings) asked(service string, o *azblob.ClientOptions) (*azblob.Client
 		return azblob.NewClientWithSharedKeyCredential(service, key, o)
 	case s.sas != "":
 		return azblob.NewClientWithNoCredential(service+"?"+strings.TrimPrefix(s.sas, "?"), o)
-	case strings.EqualFold(s.nobody, "true"):
+	case strings.EqualFold(s.anonymous, "true"):
 		return azblob.NewClientWithNoCredential(service, o)
 	}
 	chain, err := azidentity.NewDefaultAzureCredential(nil)

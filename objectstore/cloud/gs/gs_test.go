@@ -41,7 +41,7 @@ func TestConform(t *testing.T) {
 	s, fake := service(t)
 	objectstoretest.Conform(t, objectstoretest.Service{Server: s, Secret: "hunter2", Lists: true, Client: true,
 		Store: func(_ *testing.T, name string, content []byte) string {
-			return put(fake, "folder/"+name, content, "")
+			return put(fake, "dir/"+name, content, "")
 		}})
 }
 
@@ -50,7 +50,7 @@ func TestConformPut(t *testing.T) {
 	s, fake := service(t)
 	objectstoretest.ConformPut(t, objectstoretest.Service{Server: s, Secret: "hunter2", Client: true, Removes: true,
 		Store: func(_ *testing.T, name string, content []byte) string {
-			return put(fake, "folder/"+name, content, "")
+			return put(fake, "dir/"+name, content, "")
 		}})
 	url := put(fake, "a", []byte("content"), "")
 	v, err := objectstore.Stat(t.Context(), url)

@@ -384,8 +384,8 @@ func TestRest(t *testing.T) {
 	b.ok(texts("a"))
 	for path, want := range map[string]string{
 		"/healthz":             "ok",
-		"/v1/models":           `{"path":"/v1/models","who":"Bearer k"}`,
-		"/v1/models/a/b":       `{"path":"/v1/models/a/b","who":"Bearer k"}`,
+		"/v1/models":           `{"path":"/v1/models","key":"Bearer k"}`,
+		"/v1/models/a/b":       `{"path":"/v1/models/a/b","key":"Bearer k"}`,
 		"/metrics":             "larder_embed_inputs_total{from=\"upstream\"} 2\n",
 		"/v1/chat/completions": "there is no GET /v1/chat/completions here",
 		"/v1/models/a%2f..":    "no model is called so",

@@ -59,7 +59,7 @@ func (f *fake) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
-		fmt.Fprintf(w, `{"path":%q,"who":%q}`, r.URL.Path, r.Header.Get("Authorization"))
+		fmt.Fprintf(w, `{"path":%q,"key":%q}`, r.URL.Path, r.Header.Get("Authorization"))
 		return
 	}
 	body, _ := io.ReadAll(r.Body)

@@ -26,7 +26,7 @@ type request struct {
 	user       json.RawMessage            // sent on, not part of keys
 }
 
-// An input is a text, or a list of token numbers.
+// An input is a string, or a list of token numbers.
 type input struct {
 	kind string // "text" or "tokens"
 	text string // the text, or comma-separated numbers

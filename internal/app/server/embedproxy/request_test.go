@@ -71,7 +71,7 @@ func TestAccess(t *testing.T) {
 		status  int
 		upkey   string // Authorization that the upstream got
 	}{
-		"nobody asks":             {status: 200},
+		"no client asks":          {status: 200},
 		"no JSON":                 {header: []string{"Content-Type", "text/plain"}, status: 415},
 		"JSON in UTF-8":           {header: []string{"Content-Type", "application/json; charset=utf-8"}, status: 200},
 		"a query":                 {query: "?api-version=1", status: 400},

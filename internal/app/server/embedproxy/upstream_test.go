@@ -245,7 +245,7 @@ func TestCallsAtOnce(t *testing.T) {
 		}
 		synctest.Wait()
 		if n := now.Load(); n != 3 {
-			t.Errorf("%d at once", n)
+			t.Errorf("%d concurrently", n)
 		}
 		close(goOn)
 		for range 5 {

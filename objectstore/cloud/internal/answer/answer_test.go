@@ -18,19 +18,19 @@ import (
 func TestStatus(t *testing.T) {
 	head := http.Header{"Retry-After": {"7"}}
 	for code, busy := range map[int]bool{408: false, 429: true, 500: false, 503: true, 504: false} {
-		e, ok := errors.AsType[*objectstore.RetryableError](answer.Status(code, head, "who"))
+		e, ok := errors.AsType[*objectstore.RetryableError](answer.Status(code, head, "refused"))
 		if !ok || e.Busy != busy || e.After != 7*time.Second {
 			t.Errorf("%d: %+v", code, e)
 		}
 	}
 	for code, want := range map[int]error{404: fs.ErrNotExist, 412: objectstore.ErrChanged, 416: objectstore.ErrChanged} {
-		if err := answer.Status(code, nil, "who"); !errors.Is(err, want) {
+		if err := answer.Status(code, nil, "refused"); !errors.Is(err, want) {
 			t.Errorf("%d: %v", code, err)
 		}
 	}
 	for _, code := range []int{400, 403} {
-		err := answer.Status(code, nil, "the account who")
-		if _, ok := errors.AsType[*objectstore.RetryableError](err); ok || strings.Contains(err.Error(), "the account who") != (code == 403) {
+		err := answer.Status(code, nil, "the account is disabled")
+		if _, ok := errors.AsType[*objectstore.RetryableError](err); ok || strings.Contains(err.Error(), "the account is disabled") != (code == 403) {
 			t.Errorf("%d: %v", code, err)
 		}
 	}

@@ -127,15 +127,15 @@ class Layout:
 
     def _add(self, field: dict[str, Any]) -> None:
         name, collation, data = str(field["name"]), field["collation"], self._block(field)
-        beside = {key: self._block(field[key]) for key in ("lengths", "offsets", "shapes") if field.get(key)}
+        extras = {key: self._block(field[key]) for key in ("lengths", "offsets", "shapes") if field.get(key)}
         if collation in ("stack", "pad", "packed"):
             self._array(name, data)
-            for key, block in beside.items():
+            for key, block in extras.items():
                 self._array(f"{name}_{key}", block)
         elif collation == "list":
-            self.others.append((name, self._list(data, beside["offsets"], beside["shapes"])))
+            self.others.append((name, self._list(data, extras["offsets"], extras["shapes"])))
         elif collation in ("text", "bytes", "json"):
-            self.others.append((name, self._pieces(collation, data, beside["offsets"])))
+            self.others.append((name, self._pieces(collation, data, extras["offsets"])))
         else:
             raise ValueError(f"collation {collation}")
 

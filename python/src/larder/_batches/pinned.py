@@ -31,7 +31,7 @@ def space(size: int) -> Any:
     if size == 0:
         return bytearray()
     tensor = torch.empty(size, dtype=torch.uint8, pin_memory=True)
-    kind: Any = type("Room", (ctypes.Array,), {"_type_": ctypes.c_char, "_length_": size})
+    kind: Any = type("PinnedMemory", (ctypes.Array,), {"_type_": ctypes.c_char, "_length_": size})
     made = kind.from_address(tensor.data_ptr())
     made.tensor = tensor  # which lives as long as either is in use
     return made

@@ -129,7 +129,7 @@ class Stream:
     def receive_soon(self) -> int:
         """Receive into the beginning of the empty buffer, polling for about 20 us first; return the number of bytes.
 
-        They are not taken for frames before `hold`.
+        They are not treated as frames before `hold`.
         """
         receive, view = self.socket.recv_into, self.view
         for _ in range(_EAGER):

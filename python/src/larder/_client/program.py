@@ -43,10 +43,10 @@ def environment() -> dict[str, str]:
     return {"LARDER_PYTHON": sys.executable, **os.environ, **more}
 
 
-def _executable(path: str, who: str) -> str:
+def _executable(path: str, option: str) -> str:
     found = shutil.which(path)
     if found is None:
-        raise ServerError(f"{who} names {path!r}, which is not an executable program")
+        raise ServerError(f"{option} names {path!r}, which is not an executable program")
     return os.path.abspath(found)
 
 

@@ -212,14 +212,14 @@ class GraphEditor(Generic[N, F]):
         n.options = {**n.options, **node._options}
 
     def _add(
-        self, beside: EditNode, name: str, what: Callable[..., N | F], inputs: list[tuple[EditNode, str | None]]
+        self, before: EditNode, name: str, what: Callable[..., N | F], inputs: list[tuple[EditNode, str | None]]
     ) -> EditNode:
         options(Options(name=name), ("", ""), "a node")
         if any(node.name == name for node in self._nodes):
             raise ValueError(f"two nodes are named {name!r}; rename one")
         n = EditNode(name, "", "", list(inputs), {}, {})
         self._be(n, what)
-        self._nodes.insert(self._nodes.index(beside) + 1, n)
+        self._nodes.insert(self._nodes.index(before) + 1, n)
         return n
 
 

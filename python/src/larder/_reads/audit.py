@@ -19,7 +19,7 @@ from typing import Any
 
 from .._identity import distribution
 from .._identity.code.rules import GENERATORS
-from .rng import Chance, pardoned
+from .rng import GeneratorStates, pardoned
 
 _current: ContextVar[tuple[Watch, ...] | None] = ContextVar("larder watch", default=None)
 """All watches of the running code: of the innermost function and of its callers. None in a separate thread."""
@@ -77,7 +77,7 @@ class Watch:
         """The function that drew."""
         self._above: tuple[Watch, ...] = ()
         self._before: Token[tuple[Watch, ...] | None] | None = None
-        self._chance: Chance | None = None
+        self._generators: GeneratorStates | None = None
         self._pardon: AbstractContextManager[None] = nullcontext()
 
     def __enter__(self) -> Watch:
@@ -85,10 +85,10 @@ class Watch:
             cache.cache_clear()
         self._above = _watching()
         if self._draws:  # which is allowed, also where it is called
-            self._pardon = pardoned(watch._chance for watch in self._above)
+            self._pardon = pardoned(watch._generators for watch in self._above)
             self._pardon.__enter__()
         else:
-            self._chance = Chance(self._may_draw)
+            self._generators = GeneratorStates(self._may_draw)
         if self.files is not None:
             _hook()
             with _lock:
@@ -101,11 +101,11 @@ class Watch:
             _current.reset(self._before)
             with _lock:
                 _active.remove(self)
-        if self._chance is not None:
-            self._look(self._chance)
+        if self._generators is not None:
+            self._look(self._generators)
         self._pardon.__exit__(None, None, None)
 
-    def _look(self, rng: Chance) -> None:
+    def _look(self, rng: GeneratorStates) -> None:
         drawn = rng.drawn()
         for watch in (self, *self._above) if drawn else ():
             if not watch._draws:
@@ -114,8 +114,8 @@ class Watch:
 
     def so_far(self) -> str:
         """Return the same as `reason` for the time so far, while it is entered."""
-        if self._chance is not None:
-            self._look(self._chance)
+        if self._generators is not None:
+            self._look(self._generators)
         return self.reason()
 
     def reason(self) -> str:
@@ -188,7 +188,7 @@ def bound(call: Callable[[], Any]) -> Callable[[], Any]:
 @contextmanager
 def answered() -> Iterator[None]:
     """Record nothing within the block, because a version covers it."""
-    with pardoned(watch._chance for watch in _watching()):
+    with pardoned(watch._generators for watch in _watching()):
         before = _current.set(())
         try:
             yield

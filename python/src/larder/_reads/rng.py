@@ -27,7 +27,7 @@ _made: dict[int, tuple[Any, Any]] = {}
 """The last generator of each thread that may still receive another seed, with its state."""
 
 
-class Chance:
+class GeneratorStates:
     """The states of the generators when it was created.
 
     States do not tell which thread or coroutine drew. If others run, `may_draw` says whether the
@@ -66,9 +66,9 @@ class Chance:
 
 
 @contextmanager
-def pardoned(chances: Iterable[Chance | None]) -> Iterator[None]:
+def pardoned(earlier: Iterable[GeneratorStates | None]) -> Iterator[None]:
     """Exclude draws within the block from all of these, as other code accounts for them."""
-    alone = [one for one in chances if one is not None and not one.accompanied()]
+    alone = [one for one in earlier if one is not None and not one.accompanied()]
     before, asked = (dict(_states()), _seeds()[0]) if alone else ({}, 0)
     try:
         yield
@@ -80,7 +80,7 @@ def pardoned(chances: Iterable[Chance | None]) -> Iterator[None]:
 
 
 def _seeds() -> tuple[int, int]:
-    """Return how often the system was asked for a seed that was used: in this thread, and in all."""
+    """Return how often generators requested a seed from the system and used it: in this thread, and in all."""
     for thread, (generator, _) in list(_made.items()):
         if _made.pop(thread, None) and getattr(generator, "_seed_seq", generator) is not None:
             _count(thread)
@@ -162,7 +162,7 @@ def _watch_numpy() -> None:
             _count(threading.get_ident())
         return int(ask(k))
 
-    class Making(type):
+    class Creator(type):
         """Creates the generator of a RandomState, which asks for a seed and then uses the given one."""
 
         def __call__(cls) -> Any:
@@ -178,7 +178,7 @@ def _watch_numpy() -> None:
         def __instancecheck__(cls, value: Any) -> bool:
             return isinstance(value, make)
 
-    class Made(metaclass=Making):
+    class Made(metaclass=Creator):
         """Replaces the class that creates it."""
 
     module.randbits, states._MT19937 = randbits, Made

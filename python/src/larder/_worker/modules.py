@@ -24,7 +24,7 @@ class _FromSource(importlib.machinery.SourceFileLoader):
     """
 
     def path_stats(self, path: Any) -> Any:
-        raise OSError("not looked at")
+        raise OSError("bytecode caches are not read")
 
 
 def look_in(directories: list[str]) -> None:

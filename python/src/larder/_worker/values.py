@@ -52,7 +52,7 @@ class Reader:
         if form in (ARRAY, IMAGE, CMYK):
             return _MAKERS[how](data, _DTYPES[dtype], shape, form)
         if how != "value" and not (how == "bytes" and form == BYTES):
-            kind = {TEXT: "a text", BYTES: "bytes", JSON: "a document"}[form]
+            kind = {TEXT: "a string", BYTES: "bytes", JSON: "a document"}[form]
             raise TypeError(f"item {item} is {kind}, and cannot be given as {how}")
         return bytes(data) if form == BYTES else str(data, "utf-8") if form == TEXT else _document(data, item)
 

@@ -81,7 +81,7 @@ def _checked(name: str) -> str:
 
 def _joined(left: str | Var, right: str | Var) -> Var:
     parts = [part if isinstance(part, Var) else Var(part.replace("${", "$${"), {}) for part in (left, right)]
-    values = merged(parts[0].values, "a text", parts[1])
+    values = merged(parts[0].values, "a string", parts[1])
     return Var(parts[0].text + parts[1].text, values, parts[0].sweeps | parts[1].sweeps)
 
 
@@ -101,63 +101,63 @@ def variables(value: Value) -> Var:
     return found
 
 
-def merged(values: Mapping[str, Value], who: str, more: Var) -> dict[str, Value]:
+def merged(values: Mapping[str, Value], label: str, more: Var) -> dict[str, Value]:
     """Return the values of variables combined, and refuse conflicts."""
     together = dict(values)
     for name, value in more.values.items():
         if name in together and repr(together[name]) != repr(value):
-            raise ValueError(f"{who}: variable {name} has two values, {together[name]!r} and {value!r}; rename one")
+            raise ValueError(f"{label}: variable {name} has two values, {together[name]!r} and {value!r}; rename one")
         together[name] = value
     return together
 
 
-def plain(value: object, who: str, depth: int = 0) -> Value:
+def plain(value: object, label: str, depth: int = 0) -> Value:
     """Return a value in the form that flows use.
 
-    `who` is its name in errors: ValueError for a value that no flow can have, TypeError for a
+    `label` names it in errors: ValueError for a value that no flow can have, TypeError for a
     type that is not supported.
     """
     if depth > _DEEPEST:
-        raise ValueError(f"{who} is nested too deeply, or contains itself")
+        raise ValueError(f"{label} is nested too deeply, or contains itself")
     if value is None or isinstance(value, (bool, Var)):
         return value
     if isinstance(value, str):
-        return _text(str.__str__(value), who)
+        return _text(str.__str__(value), label)
     if isinstance(value, numbers.Real):
-        return _number(value, who)
+        return _number(value, label)
     if isinstance(value, os.PathLike):
-        return plain(os.fspath(value), who, depth + 1)
+        return plain(os.fspath(value), label, depth + 1)
     if isinstance(value, Mapping):
-        return {_key(k, who): plain(v, f"{who}.{k}", depth + 1) for k, v in value.items()}
+        return {_key(k, label): plain(v, f"{label}.{k}", depth + 1) for k, v in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
-        return tuple(plain(v, f"{who}[{i}]", depth + 1) for i, v in enumerate(value))
+        return tuple(plain(v, f"{label}[{i}]", depth + 1) for i, v in enumerate(value))
     raise TypeError(
-        f"{who}: {_arguments.kind(value)} is not a value of a flow; "
+        f"{label}: {_arguments.kind(value)} is not a value of a flow; "
         "give None, a bool, number, string, path, list or dict"
     )
 
 
-def _text(value: str, who: str) -> str:
+def _text(value: str, label: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"{who}: {value!r} has a lone surrogate, which is not valid in UTF-8") from None
+        raise ValueError(f"{label}: {value!r} has a lone surrogate, which is not valid in UTF-8") from None
     return value
 
 
-def _number(value: numbers.Real, who: str) -> int | float:
+def _number(value: numbers.Real, label: str) -> int | float:
     if isinstance(value, numbers.Integral):
         whole = int(value)
         if not -(1 << 63) <= whole < 1 << 63:
-            raise ValueError(f"{who} is {whole}, which has more than 64 bits")
+            raise ValueError(f"{label} is {whole}, which has more than 64 bits")
         return whole
     number = float(value)
     if not math.isfinite(number):
-        raise ValueError(f"{who}: {number} is not allowed in a flow")
+        raise ValueError(f"{label}: {number} is not allowed in a flow")
     return number
 
 
-def _key(key: object, who: str) -> str:
+def _key(key: object, label: str) -> str:
     if not isinstance(key, str):
-        raise TypeError(f"{who} has the key {key!r}: keys of mappings must be strings")
-    return _text(str.__str__(key), who)
+        raise TypeError(f"{label} has the key {key!r}: keys of mappings must be strings")
+    return _text(str.__str__(key), label)

@@ -59,14 +59,14 @@ def write(content: bytes, path: str) -> str:
     """Write content to a path atomically: a reader sees the old file or the new one."""
     if _has(path, content):
         return path
-    beside = os.path.join(os.path.dirname(path), f".larder-{secrets.token_hex(8)}")
-    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    temporary = os.path.join(os.path.dirname(path), f".larder-{secrets.token_hex(8)}")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-        os.replace(beside, path)
+        os.replace(temporary, path)
     except BaseException:
-        os.unlink(beside)
+        os.unlink(temporary)
         raise
     return path
 

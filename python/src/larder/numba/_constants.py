@@ -54,7 +54,7 @@ def add_other(walk: Walker, node: Node, value: Any, path: str, runs: bool) -> No
     elif runs and (names := _running.named_by(value)):
         _add_attributes_read(walk, names, path)
         add_leaf(walk, node, value, path)
-    elif runs and _running.is_chance(value):
+    elif runs and _running.is_random(value):
         raise Refused(path, "the generator of random draws what no argument decides while numba compiles")
     elif runs and (setting := _kinds.setting(value)):
         raise Refused(path, f"{setting} while numba compiles")

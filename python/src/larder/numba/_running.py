@@ -66,7 +66,7 @@ def refuse_named(name: str, owner: Any, path: str) -> None:
     module, _, last = name.rpartition(".")
     why = rules.refusal(name, standard)
     if why is None and (name in rules.SEEDED or (standard and module == "random" and last[:1].islower())):
-        why = refusals.CHANCE
+        why = refusals.RANDOMNESS
     if why is None and standard and (module, last in _LOGGERS) == ("logging", True):
         why = refusals.SETTING
     if why is None and module in ("codecs", "_codecs") and last in _CODECS:
@@ -113,7 +113,7 @@ def refuse_of_dispatcher(name: str, path: str) -> None:
         raise Refused(path, f".{name} of a compiled function is its state in this process, or no part of its key")
 
 
-def is_chance(value: Any) -> bool:
+def is_random(value: Any) -> bool:
     """Report whether a value is the generator behind the functions of `random`, or one of these functions."""
     return getattr(value, "__self__", value) is random._inst
 

@@ -165,7 +165,7 @@ func (f *Directory) OpenFile(path string, flag int, mode fs.FileMode) (*File, er
 	return &File{file, f}, nil
 }
 
-// A File is an open file of a Folder.
+// A File is an open file of a Directory.
 type File struct {
 	*os.File
 	directory *Directory

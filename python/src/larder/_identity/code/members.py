@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .refusals import CHANCE, CLOCK, FILES, MACHINE, Refusal, words
+from .refusals import CLOCK, FILES, MACHINE, RANDOMNESS, Refusal, words
 
 BY_NAME = frozenset(["getattr", "hasattr", "setattr", "delattr", "vars", "attrgetter", "methodcaller"])
 """Functions that access attributes by names in data."""
@@ -51,8 +51,10 @@ METHODS: dict[str, Refusal] = (
     )
     | dict.fromkeys(["from_pretrained", "from_file"], FILES)
     | dict.fromkeys(["expanduser", "absolute", "resolve", "cwd"], MACHINE)
-    | dict.fromkeys(["rvs"], CHANCE)
-    | dict.fromkeys(words("normal_ uniform_ random_ bernoulli_ exponential_ geometric_ cauchy_ log_normal_"), CHANCE)
+    | dict.fromkeys(["rvs"], RANDOMNESS)
+    | dict.fromkeys(
+        words("normal_ uniform_ random_ bernoulli_ exponential_ geometric_ cauchy_ log_normal_"), RANDOMNESS
+    )
 )
 """The effects of methods with these names on objects of unknown type."""
 

@@ -171,10 +171,10 @@ class Follow:
     def _doubt(self, name: str, use: bytecode.Use) -> None:
         why = members.METHODS.get(name)
         if name == "seed" and use.attributes[-1:] == (name,) and patterns.without_arguments(use):
-            why = refusals.CHANCE  # the generator of the system
+            why = refusals.RANDOMNESS  # the generator of the system
         if self.walk.files and name in members.OPENING:
             self.walk.opens = True
-        elif why is not None and not (why is refusals.CHANCE and patterns.passes_generator(use)):
+        elif why is not None and not (why is refusals.RANDOMNESS and patterns.passes_generator(use)):
             self.walk.doubts.append((name, self._where(use.line), why))
 
     def _global(self, use: bytecode.Use, name: str, files: frozenset[str]) -> None:
@@ -337,11 +337,11 @@ class Follow:
         if name in calls.TRAINING:
             given, named = use.call() or (0, ())
             if given < 3 and "training" not in named:
-                self._refuse(use, name, refusals.CHANCE)
+                self._refuse(use, name, refusals.RANDOMNESS)
             return
         if name in rules.SEEDED:
             if patterns.without_arguments(use):
-                self._refuse(use, name, refusals.CHANCE)
+                self._refuse(use, name, refusals.RANDOMNESS)
             return
         why = rules.refusal(name, owner is distribution.PYTHON)
         if name in calls.MAKERS_OF_FILES and self._may_name_file(use) and not patterns.reads_given(use, files):

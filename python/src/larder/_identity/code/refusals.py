@@ -19,7 +19,7 @@ def words(text: str) -> list[str]:
 
 _PASS = "pass its result as an argument"
 CLOCK = Refusal("the clock", _PASS)
-CHANCE = Refusal("random numbers without a seed", "pass a seed and create a generator from it")
+RANDOMNESS = Refusal("random numbers without a seed", "pass a seed and create a generator from it")
 ENVIRONMENT = Refusal("the environment", _PASS)
 MACHINE = Refusal("the machine or this process", _PASS)
 FILES = Refusal(

@@ -7,7 +7,6 @@ on their arguments are allowed. Of other distributions, the parts not listed are
 from __future__ import annotations
 
 from .refusals import (
-    CHANCE,
     CLOCK,
     DYNAMIC,
     ENVIRONMENT,
@@ -17,6 +16,7 @@ from .refusals import (
     NETWORK,
     PLACES,
     PROGRAMS,
+    RANDOMNESS,
     SETTING,
     UNKNOWN,
     Refusal,
@@ -54,7 +54,7 @@ _PURE = frozenset(
 
 _BY_MODULE = {
     "time": CLOCK,
-    "secrets": CHANCE,
+    "secrets": RANDOMNESS,
     "os": MACHINE,
     "posix": MACHINE,
     "nt": MACHINE,
@@ -157,8 +157,8 @@ REFUSED: dict[str, Refusal] = (
     | dict.fromkeys(["datetime.datetime.now", "datetime.datetime.today", "datetime.datetime.utcnow"], CLOCK)
     | dict.fromkeys(["datetime.date.today"], CLOCK)
     | dict.fromkeys(["datetime.datetime.fromtimestamp", "datetime.date.fromtimestamp"], SETTING)
-    | dict.fromkeys(["uuid.uuid1", "uuid.uuid4", "uuid.uuid6", "uuid.uuid7", "uuid.uuid8", "uuid.getnode"], CHANCE)
-    | dict.fromkeys(["random.SystemRandom", "os.urandom", "posix.urandom", "random.seed"], CHANCE)
+    | dict.fromkeys(["uuid.uuid1", "uuid.uuid4", "uuid.uuid6", "uuid.uuid7", "uuid.uuid8", "uuid.getnode"], RANDOMNESS)
+    | dict.fromkeys(["random.SystemRandom", "os.urandom", "posix.urandom", "random.seed"], RANDOMNESS)
     | dict.fromkeys(["os.environ", "os.environb", "os.getenv", "os.getenvb", "posix.environ"], ENVIRONMENT)
     | dict.fromkeys(["pathlib.Path.cwd", "pathlib.Path.home", "os.getcwd", "posix.getcwd"], MACHINE)
     | dict.fromkeys(
@@ -218,7 +218,7 @@ REFUSED: dict[str, Refusal] = (
                 "default_generator"
             )
         ],
-        CHANCE,
+        RANDOMNESS,
     )
     | dict.fromkeys(["torch.load", "torch.jit.load", "torch.hub.load", "torch.from_file"], FILES)
     | dict.fromkeys(
@@ -319,8 +319,8 @@ _DISTRIBUTION_MODULES = {
     "anthropic": NETWORK,
     "huggingface_hub": NETWORK,
     "psutil": MACHINE,
-    "numpy.random": CHANCE,
-    "torch.nn.init": CHANCE,
+    "numpy.random": RANDOMNESS,
+    "torch.nn.init": RANDOMNESS,
     "dotenv": ENVIRONMENT,
     "larder._batches.loader": FILES,
     "larder._batches.dataset": FILES,

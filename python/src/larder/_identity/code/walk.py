@@ -272,7 +272,7 @@ class Walk(Walker):
         if holder is random._inst or (type(holder).__name__ == "RandomState" and _is_global_random(holder)):
             module = "random" if holder is random._inst else "numpy.random"
             name = f"the generator of {module}" if value is holder else f"{module}.{value.__name__}"
-            raise CodeError(f"{path}: {name} reaches {refusals.CHANCE.what}; {refusals.CHANCE.fix}, {CURES}")
+            raise CodeError(f"{path}: {name} reaches {refusals.RANDOMNESS.what}; {refusals.RANDOMNESS.fix}, {CURES}")
         if type(holder).__qualname__ == "_Environ" and type(holder).__module__ == "os":
             self._refuse(path, "os.environ", refusals.ENVIRONMENT)
 
