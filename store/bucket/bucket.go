@@ -22,6 +22,7 @@ import (
 	"io/fs"
 	"iter"
 	"log/slog"
+	"path"
 	"strings"
 	"sync"
 	"time"
@@ -36,8 +37,11 @@ const (
 	defaultPackBytes = 16 << 20
 	defaultDelay     = 10 * time.Second
 	defaultRefresh   = 10 * time.Second
+	defaultTimeout   = 10 * time.Second
 	minSecret        = 16
-	awayFor          = time.Minute // how long nothing is requested after a failure
+	firstAway        = time.Minute // how long nothing is requested after a failure
+	lastAway         = time.Hour   // the same after several
+	slowest          = 1 << 20     // bytes per second of a service that can be used
 )
 
 // ErrAway is wrapped by the errors of operations that need the service. Get and similar
@@ -64,6 +68,9 @@ type Options struct {
 	// Refresh is the time after which a missing key makes a Store list the packs of others
 	// again. 0 means 10 s; below 0 each missing key does.
 	Refresh time.Duration
+	// Timeout bounds each wait for the service; each MiB of a request allows one second more.
+	// 0 means 10 s.
+	Timeout time.Duration
 	// Logger receives warnings about damage and a service that cannot be used. Nil means
 	// slog.Default().
 	Logger *slog.Logger
@@ -88,6 +95,7 @@ type Store struct {
 	open   *pack           // collects records; nil if there are none
 	timer  *time.Timer     // writes the open pack
 	away   time.Time       // until when nothing is requested
+	pause  time.Duration   // the last one
 	warned bool
 
 	writing sync.WaitGroup
@@ -105,18 +113,16 @@ type pack struct {
 	bytes   int64
 	entries []entry // of a pack that is not stored
 	content []byte  // the same
-	file    func() (*objectstore.File, error)
-	lost    bool // a record could not be read
+	lost    bool    // a record could not be read
+
+	opening sync.Mutex
+	file    *objectstore.File // nil until it is read
 }
 
 // Open returns a store. It sends no request.
 func Open(o Options) (*Store, error) {
 	o.URL = strings.TrimSuffix(o.URL, "/")
-	check := objectstore.CheckPut
-	if o.ReadOnly {
-		check = objectstore.Check
-	}
-	if err := check(o.URL + "/index/name"); err != nil {
+	if err := check(o); err != nil {
 		return nil, fmt.Errorf("bucket: %w", err)
 	}
 	if len(o.Secret) > 0 && len(o.Secret) < minSecret {
@@ -125,7 +131,7 @@ func Open(o Options) (*Store, error) {
 	for _, d := range []struct {
 		at   *time.Duration
 		none time.Duration
-	}{{&o.Delay, defaultDelay}, {&o.Refresh, defaultRefresh}} {
+	}{{&o.Delay, defaultDelay}, {&o.Refresh, defaultRefresh}, {&o.Timeout, defaultTimeout}} {
 		if *d.at == 0 {
 			*d.at = d.none
 		}
@@ -139,6 +145,20 @@ func Open(o Options) (*Store, error) {
 	s := &Store{o: o, shown: objectstore.Name(o.URL), places: map[key.Key]place{}, known: map[string]bool{}}
 	s.life, s.stop = context.WithCancel(context.Background())
 	return s, nil
+}
+
+// check refuses a URL that cannot name a directory.
+func check(o Options) error {
+	if err := objectstore.Check(o.URL); err != nil {
+		return err
+	}
+	if _, name, _ := strings.Cut(objectstore.Name(o.URL), "://"); path.Clean(name) != name {
+		return fmt.Errorf("%s: the directory has an empty name, or the name . or ..; remove it", objectstore.Name(o.URL))
+	}
+	if o.ReadOnly {
+		return nil
+	}
+	return objectstore.CheckPut(o.URL + "/index/name")
 }
 
 // String returns the URL without credentials.
@@ -171,11 +191,11 @@ func (s *Store) usable(ctx context.Context) error {
 	if closed {
 		return errClosed
 	}
-	return s.pause()
+	return s.rests()
 }
 
-// pause returns an error while nothing is requested after a failure.
-func (s *Store) pause() error {
+// rests returns an error while nothing is requested after a failure.
+func (s *Store) rests() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if time.Now().Before(s.away) {
@@ -183,6 +203,13 @@ func (s *Store) pause() error {
 	}
 	return nil
 }
+
+// bounded returns the context of requests for so many bytes.
+func (s *Store) bounded(ctx context.Context, bytes int64) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, s.o.Timeout+time.Duration(bytes)*time.Second/slowest, errSlow)
+}
+
+var errSlow = errors.New("the service does not respond in time")
 
 // failed returns the error of a request. Unless the caller's context ended, it stops further
 // requests for a while.
@@ -198,7 +225,8 @@ func (s *Store) failed(ctx context.Context, err error) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.away = time.Now().Add(awayFor)
+	s.pause = min(max(firstAway, 4*s.pause), lastAway)
+	s.away = time.Now().Add(s.pause)
 	if !s.warned {
 		s.warned = true
 		s.o.Logger.Warn("bucket: the shared store cannot be used; results are computed and cached on this machine", "bucket", s.shown, "error", err)

@@ -16,7 +16,9 @@ import (
 	_ "github.com/larder-data/larder/objectstore/s3"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/bucket"
+	"github.com/larder-data/larder/store/memory"
 	"github.com/larder-data/larder/store/storetest"
+	"github.com/larder-data/larder/store/tier"
 )
 
 // open opens a store that lists the bucket at each missing key and writes when it is closed.
@@ -244,6 +246,86 @@ func TestAwayServices(t *testing.T) {
 	}
 	if n := len(server.Requests()); n > 3 || strings.Count(log.String(), "\n") != 1 {
 		t.Errorf("%d requests, log %s", n, &log)
+	}
+}
+
+// TestStalledServices checks that a service that does not respond is given up after the timeout.
+func TestStalledServices(t *testing.T) {
+	server, _ := objectstoretest.S3(t)
+	fill(t, bucket.Options{}, 0, 10)
+	server.Fail(func(int, *http.Request) objectstoretest.Fault { return objectstoretest.Fault{Latency: time.Hour} })
+	var log bytes.Buffer
+	s := open(t, bucket.Options{Timeout: 20 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	if _, err := s.Get(t.Context(), storetest.Key(1)); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Get: %v", err)
+	}
+	if err := s.Close(); err != nil || strings.Count(log.String(), "\n") != 1 {
+		t.Errorf("%v, log %s", err, &log)
+	}
+}
+
+// TestForeignIndexes checks that an index that cannot be read does not hide the others.
+func TestForeignIndexes(t *testing.T) {
+	server, objects := objectstoretest.S3(t)
+	fill(t, bucket.Options{}, 0, 10)
+	objects.Put("bucket/larder/index/foreign", []byte("hello"))
+	objects.Put("bucket/larder/index/large", make([]byte, 20<<20))
+	objects.Put("bucket/larder/index/denied", []byte("hello"))
+	server.Fail(func(_ int, r *http.Request) (f objectstoretest.Fault) {
+		if strings.HasSuffix(r.URL.Path, "denied") {
+			f.Status = http.StatusForbidden
+		}
+		return f
+	})
+	if n := count(t, open(t, bucket.Options{}), 10); n != 10 {
+		t.Errorf("%d records, want 10", n)
+	}
+}
+
+// TestWhatWasNotStoredIsStoredLater checks that results that a machine could not store are in the bucket after it has read
+// them again, but not those that were deleted.
+func TestWhatWasNotStoredIsStoredLater(t *testing.T) {
+	objectstoretest.S3(t)
+	near := memory.New(memory.Options{})
+	put := tier.Share(near, open(t, bucket.Options{ReadOnly: true}))
+	for i := range 600 {
+		if err := put.Put(t.Context(), store.Record{Key: storetest.Key(i), Payload: payload(i), Provenance: []byte("from")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again := tier.Share(near, open(t, bucket.Options{}))
+	keys := make([]key.Key, 599)
+	for i := range keys {
+		keys[i] = storetest.Key(i)
+	}
+	_, err := again.GetMany(t.Context(), keys)
+	_, gerr := again.Get(t.Context(), storetest.Key(599))
+	if err := errors.Join(err, gerr, again.Close()); err != nil {
+		t.Fatal(err)
+	}
+	other := open(t, bucket.Options{})
+	if n := count(t, other, 700); n != 600 {
+		t.Errorf("%d records, want 600", n)
+	}
+	if err := errors.Join(other.Delete(t.Context(), storetest.Key(5)), other.Close()); err != nil {
+		t.Fatal(err)
+	}
+	third := open(t, bucket.Options{})
+	if lacks, err := third.Lacks(t.Context(), []key.Key{storetest.Key(5), storetest.Key(6), storetest.Key(1000)}); err != nil || len(lacks) != 1 {
+		t.Errorf("lacks %v, %v", lacks, err)
+	}
+}
+
+func TestWrongOptions(t *testing.T) {
+	for want, o := range map[string]bucket.Options{
+		"has 5 bytes":   {URL: "s3://bucket/a", Secret: []byte("short")},
+		"empty name":    {URL: "s3://bucket/../a"},
+		"is not a URL":  {URL: "s3://bucket/%zz"},
+		"names no host": {URL: "s3:///a"},
+	} {
+		if _, err := bucket.Open(o); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "index") {
+			t.Errorf("%s: %v", o.URL, err)
+		}
 	}
 }
 

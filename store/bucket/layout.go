@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"time"
 
@@ -52,7 +51,10 @@ const (
 	recordSize = 28 + key.Size
 )
 
-var errDamaged = errors.New("wrong checksum")
+var (
+	errDamaged = errors.New("wrong checksum")
+	errForeign = errors.New("not an index")
+)
 
 // An entry says where the latest record of a key is.
 type entry struct {
@@ -122,10 +124,16 @@ func seal(secret, b []byte) []byte {
 	return h.Sum(nil)
 }
 
+// isIndex reports whether an object that begins with a header may be an index of size bytes.
+func isIndex(header []byte, size int64) bool {
+	entries := binary.LittleEndian.Uint64(header[16:])
+	return bytes.HasPrefix(header, []byte(magic)) && entries < math.MaxInt64/entrySize/2 && size == indexStart+int64(entries)*entrySize+sha256.Size
+}
+
 // decodeIndex returns the size of the pack and the entries of an index object.
 func decodeIndex(secret, b []byte) (packSize int64, entries []entry, err error) {
-	if len(b) < indexStart+sha256.Size || !bytes.HasPrefix(b, []byte(magic)) {
-		return 0, nil, errors.New("not an index")
+	if len(b) < indexStart || !isIndex(b, int64(len(b))) {
+		return 0, nil, errForeign
 	}
 	body := b[:len(b)-sha256.Size]
 	if !hmac.Equal(seal(secret, body), b[len(body):]) {
@@ -137,9 +145,6 @@ func decodeIndex(secret, b []byte) (packSize int64, entries []entry, err error) 
 	le := binary.LittleEndian
 	packSize = int64(le.Uint64(b[8:]))
 	rest := body[indexStart:]
-	if n := le.Uint64(b[16:]); len(rest)%entrySize != 0 || n != uint64(len(rest)/entrySize) {
-		return 0, nil, fmt.Errorf("%d entries in %d bytes", n, len(rest))
-	}
 	entries = make([]entry, len(rest)/entrySize)
 	for i := range entries {
 		b, e := rest[i*entrySize:], &entries[i]

@@ -23,6 +23,8 @@ const (
 	requests  = 8         // at a time
 	gap       = 256 << 10 // two records that are nearer are read by one request
 	maxExtent = 16 << 20  // bytes of one request for several records
+
+	largeIndex = 16 << 20 // bytes
 )
 
 // Get returns the record under k.
@@ -71,7 +73,7 @@ func (s *Store) Provenance(ctx context.Context, k key.Key) ([]byte, error) {
 
 // Has reports whether an index names a record under k.
 func (s *Store) Has(ctx context.Context, k key.Key) (bool, error) {
-	found, err := s.find(ctx, []key.Key{k})
+	found, err := s.find(ctx, []key.Key{k}, s.o.Refresh)
 	if errors.Is(err, ErrAway) {
 		return false, nil
 	}
@@ -105,8 +107,8 @@ func (s *Store) Records(ctx context.Context) iter.Seq2[store.Info, error] {
 }
 
 // find returns where the records under keys are. If some are missing, it reads the indexes
-// that others wrote, if the last time was long ago.
-func (s *Store) find(ctx context.Context, keys []key.Key) ([]place, error) {
+// that others wrote, unless the last time was at most age ago.
+func (s *Store) find(ctx context.Context, keys []key.Key, age time.Duration) ([]place, error) {
 	if err := s.usable(ctx); err != nil {
 		return nil, err
 	}
@@ -126,7 +128,7 @@ func (s *Store) find(ctx context.Context, keys []key.Key) ([]place, error) {
 	if !look() {
 		return found, nil
 	}
-	if err := s.refresh(ctx, s.o.Refresh); err != nil {
+	if err := s.refresh(ctx, age); err != nil {
 		return nil, err
 	}
 	look()
@@ -149,7 +151,9 @@ func (s *Store) refresh(ctx context.Context, age time.Duration) error {
 		return err
 	}
 	began = time.Now()
-	all, err := objectstore.List(ctx, s.o.URL+"/index/")
+	lctx, cancel := s.bounded(ctx, 0)
+	defer cancel()
+	all, err := objectstore.List(lctx, s.o.URL+"/index/")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return s.failed(ctx, err)
 	}
@@ -173,22 +177,25 @@ func (s *Store) refresh(ctx context.Context, age time.Duration) error {
 	return nil
 }
 
-// readIndex reads the index of a pack. It warns about one that is damaged, and does not read
-// it again.
+// readIndex reads the index of a pack. It warns about one that cannot be used, and does not
+// read it again.
 func (s *Store) readIndex(ctx context.Context, name string) error {
-	b, err := readAll(ctx, s.o.URL+"/index/"+name)
-	if errors.Is(err, fs.ErrNotExist) {
+	b, err := s.index(ctx, name)
+	_, temporary := errors.AsType[*objectstore.RetryableError](err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
-	}
-	if err != nil {
+	case temporary, ctx.Err() != nil, errors.Is(err, errSlow), errors.Is(err, context.DeadlineExceeded):
 		return err
 	}
-	size, entries, err := decodeIndex(s.o.Secret, b)
+	p := &pack{name: name}
+	var entries []entry
+	if err == nil {
+		p.bytes, entries, err = decodeIndex(s.o.Secret, b)
+	}
 	if err != nil {
 		s.o.Logger.Warn("bucket: an index is not used", "bucket", s.shown, "name", name, "error", err)
 	}
-	p := &pack{name: name, bytes: size}
-	s.locate(p)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.known[name] = true
@@ -200,18 +207,52 @@ func (s *Store) readIndex(ctx context.Context, name string) error {
 	return nil
 }
 
-func readAll(ctx context.Context, url string) ([]byte, error) {
-	f, err := objectstore.Open(ctx, url)
+// index returns an index object. Of a large one it reads the header first, which says how
+// long an index is.
+func (s *Store) index(ctx context.Context, name string) ([]byte, error) {
+	first, cancel := s.bounded(ctx, 0)
+	defer cancel()
+	f, err := objectstore.Open(first, s.o.URL+"/index/"+name)
 	if err != nil {
 		return nil, err
 	}
+	if f.Size > largeIndex {
+		header := make([]byte, indexStart)
+		if err := f.ReadAt(first, header, 0); err != nil {
+			return nil, err
+		}
+		if !isIndex(header, f.Size) {
+			return nil, errForeign
+		}
+	}
+	whole, cancel := s.bounded(ctx, f.Size)
+	defer cancel()
 	b := make([]byte, f.Size)
-	return b, f.ReadAt(ctx, b, 0)
+	return b, f.ReadAt(whole, b, 0)
+}
+
+// Lacks returns those of the keys that no index names, not even as deleted. It sends no
+// request once the indexes were read.
+func (s *Store) Lacks(ctx context.Context, keys []key.Key) (lacks []key.Key, err error) {
+	if s.o.ReadOnly {
+		return nil, nil
+	}
+	if _, err := s.find(ctx, keys, lastAway); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, k := range keys {
+		if _, ok := s.places[k]; !ok {
+			lacks = append(lacks, k)
+		}
+	}
+	return lacks, nil
 }
 
 // GetCombined is GetMany with provenance.
 func (s *Store) GetCombined(ctx context.Context, keys []key.Key) ([]store.Record, error) {
-	found, err := s.find(ctx, keys)
+	found, err := s.find(ctx, keys, s.o.Refresh)
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +304,9 @@ func together(found []place, far []int) (n int) {
 // or damaged.
 func (s *Store) read(ctx context.Context, found []place, some []int, records []store.Record) error {
 	first, last := found[some[0]], found[some[len(some)-1]]
-	b, err := s.blocks.read(ctx, first.pack, first.at, last.at+last.n, bytesOf(found, some))
+	ctx, cancel := s.bounded(ctx, last.at+last.n-first.at)
+	defer cancel()
+	b, err := s.bytes(ctx, first.pack, first.at, last.at+last.n, bytesOf(found, some))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, objectstore.ErrChanged) && !errors.Is(err, errDamaged) {
 		return err
 	}
@@ -319,10 +362,11 @@ type block struct {
 	read func() ([]byte, error)
 }
 
-// read returns the bytes [from, to) of a pack, of which the caller wants some. It fetches
+// bytes returns the bytes [from, to) of a pack, of which the caller wants some. It fetches
 // whole blocks if these are likely to be wanted soon.
-func (c *blocks) read(ctx context.Context, p *pack, from, to, wanted int64) ([]byte, error) {
-	f, err := p.file()
+func (s *Store) bytes(ctx context.Context, p *pack, from, to, wanted int64) ([]byte, error) {
+	c := &s.blocks
+	f, err := s.file(p)
 	if err != nil {
 		return nil, err
 	}
@@ -335,7 +379,7 @@ func (c *blocks) read(ctx context.Context, p *pack, from, to, wanted int64) ([]b
 	}
 	b := make([]byte, 0, to-from)
 	for at := from - from%blockSize; at < to; at += blockSize {
-		all, err := c.get(ctx, f, p, at).read()
+		all, err := s.block(ctx, f, p, at).read()
 		if err != nil {
 			c.drop(p, at)
 			return nil, err
@@ -357,14 +401,16 @@ func (c *blocks) has(p *pack, from, to int64) bool {
 	return true
 }
 
-// get returns a block, and removes the one that was not used for longest.
-func (c *blocks) get(ctx context.Context, f *objectstore.File, p *pack, at int64) *block {
+// block returns a block, and removes the one that was not used for longest.
+func (s *Store) block(ctx context.Context, f *objectstore.File, p *pack, at int64) *block {
+	c := &s.blocks
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	i := slices.IndexFunc(c.all, func(b *block) bool { return b.pack == p && b.at == at })
 	if i < 0 {
-		ctx := context.WithoutCancel(ctx) // others may wait for it, too
 		c.all = append(c.all, &block{p, at, sync.OnceValues(func() ([]byte, error) {
+			ctx, cancel := s.bounded(context.WithoutCancel(ctx), blockSize) // others may wait for it, too
+			defer cancel()
 			b := make([]byte, min(blockSize, f.Size-at))
 			return b, f.ReadAt(ctx, b, at)
 		})})

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/larder-data/larder/key"
@@ -112,7 +111,7 @@ func (s *Store) write(ctx context.Context, p *pack) error {
 		return nil
 	}
 	defer s.writing.Done()
-	err := s.pause()
+	err := s.rests()
 	if err == nil && p.bytes > 0 {
 		err = s.put(ctx, "packs", p.name, p.content)
 	}
@@ -127,20 +126,30 @@ func (s *Store) write(ctx context.Context, p *pack) error {
 	}
 	s.known[p.name] = err == nil
 	p.entries, p.content = nil, nil
-	s.locate(p)
 	s.mu.Unlock()
 	return s.failed(ctx, err)
 }
 
 // put creates an object.
 func (s *Store) put(ctx context.Context, directory, name string, b []byte) error {
+	ctx, cancel := s.bounded(ctx, int64(len(b)))
+	defer cancel()
 	sum := sha256.Sum256(b)
 	return objectstore.Put(ctx, s.o.URL+"/"+directory+"/"+name, objectstore.Content{Body: bytes.NewReader(b), Size: int64(len(b)), Sum: hex.EncodeToString(sum[:])}, nil)
 }
 
-// locate prepares reads of a stored pack.
-func (s *Store) locate(p *pack) {
-	p.file = sync.OnceValues(func() (*objectstore.File, error) {
-		return objectstore.Open(s.life, s.o.URL+"/packs/"+p.name)
-	})
+// file returns the object of a stored pack.
+func (s *Store) file(p *pack) (*objectstore.File, error) {
+	p.opening.Lock()
+	defer p.opening.Unlock()
+	if p.file != nil {
+		return p.file, nil
+	}
+	ctx, cancel := s.bounded(s.life, 0)
+	defer cancel()
+	f, err := objectstore.Open(ctx, s.o.URL+"/packs/"+p.name)
+	if err == nil {
+		p.file = f
+	}
+	return f, err
 }

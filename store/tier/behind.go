@@ -12,14 +12,24 @@ import (
 )
 
 const (
-	maxBehind      = 64 << 20 // bytes of records that wait to be stored in far
-	maxBehindWrite = 8 << 20  // bytes of a write that may wait
+	maxBehind       = 64 << 20 // bytes of records that wait to be stored in far
+	maxBehindWrite  = 8 << 20  // bytes of a write that may wait
+	maxOffered      = 1 << 20  // keys of near that wait to be looked up in far
+	offeredTogether = 256
 )
+
+// A Lister is an optional ability of a far store: it knows which keys it has. Results that
+// were computed while far could not be used are stored there when they are read again.
+type Lister interface {
+	// Lacks returns those of the keys under which the store has no record and accepts one.
+	Lacks(ctx context.Context, keys []key.Key) ([]key.Key, error)
+}
 
 // behind stores records in far in the background, in the order of the calls, and ends leases
 // after the results.
 type behind struct {
-	far store.Records
+	near, far store.Records
+	lister    Lister // nil if far is none
 
 	mu      sync.Mutex
 	changed sync.Cond // a write of far ended
@@ -28,6 +38,8 @@ type behind struct {
 	ended   map[key.Key]int // leases that have not ended in far yet
 	bytes   int64           // of the records that are not stored yet
 	running bool
+	offered []key.Key // found in near, and not looked up in far yet
+	asked   map[key.Key]bool
 }
 
 // ending is leases that end once the records put before are stored.
@@ -36,8 +48,9 @@ type ending struct {
 	end  func()
 }
 
-func newBehind(far store.Records) *behind {
-	b := &behind{far: far, ended: map[key.Key]int{}}
+func newBehind(near, far store.Records) *behind {
+	b := &behind{near: near, far: far, ended: map[key.Key]int{}, asked: map[key.Key]bool{}}
+	b.lister, _ = far.(Lister)
 	b.changed.L = &b.mu
 	return b
 }
@@ -66,6 +79,44 @@ func (b *behind) put(ctx context.Context, records []store.Record) {
 	}
 	b.records, b.bytes = append(b.records, copies...), b.bytes+n
 	b.start()
+}
+
+// offer stores records of near that far lacks.
+func (b *behind) offer(records ...store.Record) {
+	if b.lister == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range records {
+		r := &records[i]
+		if r.Key.IsZero() || !isShared(r) || b.asked[r.Key] || len(b.asked) == maxOffered {
+			continue
+		}
+		b.asked[r.Key] = true
+		b.offered = append(b.offered, r.Key)
+	}
+	if len(b.offered) > 0 {
+		b.start()
+	}
+}
+
+// copyOffered copies records of near to far.
+func (b *behind) copyOffered(offered []key.Key) {
+	for some := range slices.Chunk(offered, offeredTogether) {
+		lacks, err := b.lister.Lacks(context.Background(), some)
+		if err != nil {
+			return
+		}
+		records, err := whole(context.Background(), b.near, lacks)
+		if err != nil {
+			return
+		}
+		records = slices.DeleteFunc(records, func(r store.Record) bool { return r.Key.IsZero() })
+		if len(records) > 0 && b.far.Put(context.Background(), records...) != nil {
+			return
+		}
+	}
 }
 
 // then calls end, which ends the leases of keys, once the records put so far are stored.
@@ -107,10 +158,11 @@ func (b *behind) start() {
 func (b *behind) run() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for len(b.records) > 0 || len(b.ends) > 0 {
-		records, ends := b.records, b.ends
-		b.records, b.ends = nil, nil
+	for len(b.records) > 0 || len(b.ends) > 0 || len(b.offered) > 0 {
+		records, ends, offered := b.records, b.ends, b.offered
+		b.records, b.ends, b.offered = nil, nil, nil
 		b.mu.Unlock()
+		b.copyOffered(offered)
 		b.write(records, ends)
 		b.mu.Lock()
 		b.bytes -= bytesOf(records)

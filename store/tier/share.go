@@ -36,7 +36,12 @@ const requestBytes = 4 << 10
 // dependencies of a computation: for these, Get and GetMany return the later one. GetWithoutRefresh
 // skips far for keys that it did not have a moment ago.
 func Share(near, far store.Store) store.Store {
-	return &shared{Store: near, far: far, behind: newBehind(far)}
+	return &shared{Store: near, far: far, behind: newBehind(near, far)}
+}
+
+// isShared reports whether a record counts on other machines, too.
+func isShared(r *store.Record) bool {
+	return r.Type != records.FileDigest && r.Type != records.Waiting && r.Type != records.Holder
 }
 
 // changes reports whether other users may have put another record under the key since.
@@ -46,6 +51,9 @@ func changes(r store.Record) bool {
 
 func (s *shared) Get(ctx context.Context, k key.Key) (store.Record, error) {
 	r, err := s.Store.Get(ctx, k)
+	if err == nil {
+		s.behind.offer(r)
+	}
 	if err == nil && !changes(r) {
 		return r, nil
 	}
@@ -54,6 +62,9 @@ func (s *shared) Get(ctx context.Context, k key.Key) (store.Record, error) {
 
 func (s *shared) GetWithoutRefresh(ctx context.Context, k key.Key) (store.Record, error) {
 	r, err := s.Store.GetWithoutRefresh(ctx, k)
+	if err == nil {
+		s.behind.offer(r)
+	}
 	if err == nil || s.missed.lately(k) {
 		return r, err
 	}
@@ -84,6 +95,7 @@ func (s *shared) GetMany(ctx context.Context, keys []key.Key) ([]store.Record, e
 	if err != nil {
 		records = make([]store.Record, len(keys)) // far may have them
 	}
+	s.behind.offer(records...)
 	var asked []key.Key
 	var at []int
 	for i, r := range records {

@@ -44,7 +44,7 @@ func (a *app) openShared(log *slog.Logger) (s sharedStore, named bool, err error
 		return nil, false, nil
 	}
 	scheme, _, _ := strings.Cut(text, "://")
-	switch scheme {
+	switch strings.ToLower(scheme) {
 	case "redis", "rediss", "unix":
 		s, err = openRedis(text, log)
 	case "s3", "gs", "az":
@@ -74,7 +74,11 @@ func openBucket(text string, log *slog.Logger) (sharedStore, error) {
 	if strings.Contains(text, "?") {
 		return nil, errors.New("unknown setting; valid: read-only")
 	}
-	return bucket.Open(bucket.Options{URL: text, ReadOnly: readOnly, Secret: []byte(os.Getenv(secretName)), Logger: log})
+	secret, set := os.LookupEnv(secretName)
+	if set && secret == "" { // perhaps a secret that was not found
+		return nil, fmt.Errorf("%s is empty; unset it to use results without a signature", secretName)
+	}
+	return bucket.Open(bucket.Options{URL: text, ReadOnly: readOnly, Secret: []byte(secret), Logger: log})
 }
 
 // mute discards the log.
