@@ -17,7 +17,7 @@ type Reader interface {
 }
 
 // A Writer is a parameter struct of a sink that lists its outputs, if they are not
-// simply everything at its paths. An output without a Who belongs to the node.
+// simply everything at its paths. An output without an Owner belongs to the node.
 type Writer interface {
 	Outputs(env *Env) []pathguard.Output
 }

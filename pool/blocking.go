@@ -81,7 +81,7 @@ func (s *slots) observe(d durations) {
 	s.recent.waited += (d.waited - s.recent.waited) / 4
 }
 
-// idle reports whether so few tasks wait that slots would be idle if one more task kept
+// idle reports whether so few tasks wait that slots would be idle if one more task retained
 // its slot: the recent ones waited for waited/took times as long as they computed.
 func (s *slots) idle() bool {
 	s.mu.Lock()

@@ -103,10 +103,10 @@ def test_a_server_ends_after_its_last_client(real: Path, monkeypatch: pytest.Mon
 
 def test_the_usual_cache(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LARDER_CACHE")
-    monkeypatch.setenv("HOME", "/home/somebody")
+    monkeypatch.setenv("HOME", "/home/someuser")
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     usual = "Library/Caches" if sys.platform == "darwin" else ".cache"
-    assert program.default_cache() == f"/home/somebody/{usual}/larder"
+    assert program.default_cache() == f"/home/someuser/{usual}/larder"
     if sys.platform != "darwin":
         monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
         assert program.default_cache() == "/cache/larder"

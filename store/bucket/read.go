@@ -353,7 +353,7 @@ type blocks struct {
 const (
 	blockSize = 4 << 20
 	maxBlocks = 8
-	dense     = blockSize / 16 // so many wanted bytes make a request fetch whole blocks
+	dense     = blockSize / 16 // wanted bytes from which a request fetches whole blocks
 )
 
 type block struct {

@@ -127,7 +127,7 @@ def main() -> None:
     figures = run(make, work, seconds)
     print(json.dumps(figures), flush=True)
     if work == "few photos":
-        sys.stdin.readline()  # its memory is measured meanwhile
+        sys.stdin.readline()  # its memory is measured during this wait
     os._exit(0)  # the watching process ends workers that do not end
 
 
