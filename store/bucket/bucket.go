@@ -204,7 +204,7 @@ func (s *Store) rests() error {
 	return nil
 }
 
-// bounded returns the context of requests for so many bytes.
+// bounded returns the context of requests for this number of bytes.
 func (s *Store) bounded(ctx context.Context, bytes int64) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, s.o.Timeout+time.Duration(bytes)*time.Second/slowest, errSlow)
 }

@@ -49,7 +49,7 @@ type schedule struct {
 // while objects expire. A record is never wrong, and a committed one is found until an object expires.
 func TestSchedules(t *testing.T) {
 	server, objects := objectstoretest.S3(t)
-	n := 100
+	n := 30
 	if os.Getenv("LARDER_SUITE") != "" {
 		n = 1000
 	}

@@ -111,6 +111,7 @@ func TestSharedNotes(t *testing.T) {
 		t.Errorf("the digest of another machine's file: %v", err)
 	}
 	must(s.Put(t.Context(), record(3, records.Recorded, "before", 1)))
+	flush(t, s)
 	must(far.Put(t.Context(), record(3, records.Recorded, "later", 2)))
 	if r, err := s.GetWithoutRefresh(t.Context(), storetest.Key(3)); err != nil || string(r.Payload) != "before" {
 		t.Errorf("GetWithoutRefresh asks far for what is near: %q, %v", r.Payload, err)
