@@ -54,7 +54,7 @@ func (c Call[T]) follow(ctx context.Context, l *Larder, k key.Key, get getter, h
 	}
 	rec, err := get(ctx, k)
 	if err != nil {
-		l.unreadable(k, err)
+		l.unreadable(ctx, k, err)
 		return Result[T]{}, false
 	}
 	return c.open(ctx, l, k, rec, get, hops)
@@ -141,9 +141,9 @@ func (c Call[T]) decode(l *Larder, k key.Key, rec store.Record) (Result[T], erro
 	return Result[T]{Value: v, From: FromStore, Key: rec.Key, Cost: rec.Cost, Bytes: e.bytes}, nil
 }
 
-// unreadable logs an error of the store, which counts as a miss.
-func (l *Larder) unreadable(k key.Key, err error) {
-	if !errors.Is(err, store.ErrNotFound) && !errors.Is(err, fs.ErrClosed) {
+// unreadable logs an error of the store, which counts as a miss, unless ctx ended.
+func (l *Larder) unreadable(ctx context.Context, k key.Key, err error) {
+	if ctx.Err() == nil && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, fs.ErrClosed) {
 		l.log.Warn("larder: the store could not be read; computing", "key", k, "error", err)
 	}
 }
@@ -163,7 +163,7 @@ func (l *Larder) records(ctx context.Context, keys []key.Key) []store.Record {
 	}
 	records, err := l.reads.GetMany(ctx, keys)
 	if err != nil {
-		l.unreadable(keys[0], err)
+		l.unreadable(ctx, keys[0], err)
 		return nil
 	}
 	return records

@@ -156,6 +156,10 @@ nodes:
 	if r := inProcess(t, filepath.Join(dir, "a"), "stats", "--store", "s3://bucket/team"); r.status != 0 || !strings.Contains(r.stdout, "\nshared: ") {
 		t.Errorf("stats: %s%s", r.stdout, r.stderr)
 	}
+	t.Setenv("LARDER_STORE_SECRET", "")
+	if r := inProcess(t, filepath.Join(dir, "a"), "run", flow, "--store", "s3://bucket/team"); r.status != 2 || !strings.Contains(r.stderr, "LARDER_STORE_SECRET is empty") {
+		t.Errorf("status %d, %s", r.status, r.stderr)
+	}
 	if r := inProcess(t, filepath.Join(dir, "a"), "run", flow, "--store", "redis://u:hunter2@host"); r.status != 2 || !strings.Contains(r.stderr, "visible to all users") || strings.Contains(r.stderr, "hunter2") {
 		t.Errorf("status %d, %s", r.status, r.stderr)
 	}
