@@ -42,7 +42,7 @@ type Options struct {
 	// Store replaces the disk store in Dir. The Larder closes it.
 	Store store.Store
 	// Shared is an optional store that machines share, such as one of package
-	// store/redis. The Larder looks there for results that Dir does not have, and also
+	// store/redis or store/bucket. The Larder looks there for results that Dir does not have, and also
 	// stores new results there (see tier.Share). The Larder closes it, also if Open
 	// fails.
 	Shared store.Store
