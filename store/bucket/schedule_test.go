@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"os"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/larder-data/larder/key"
+	"github.com/larder-data/larder/internal/testing/testrand"
 	"github.com/larder-data/larder/objectstore/objectstoretest"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/bucket"
@@ -49,11 +48,11 @@ type schedule struct {
 // while objects expire. A record is never wrong, and a committed one is found until an object expires.
 func TestSchedules(t *testing.T) {
 	server, objects := objectstoretest.S3(t)
-	n := 30
-	if os.Getenv("LARDER_SUITE") != "" {
-		n = 1000
+	seed := testrand.New(t).Uint64()
+	n := testrand.Rounds(30, 1000)
+	if testing.Short() {
+		n = 10
 	}
-	seed, _ := strconv.ParseUint(os.Getenv("LARDER_SEED"), 10, 64)
 	for i := range n {
 		s := &schedule{T: t, Rand: rand.New(rand.NewPCG(seed, uint64(i))), objects: objects, number: i, committed: map[int]int{}}
 		server.Fail(func(int, *http.Request) objectstoretest.Fault {
