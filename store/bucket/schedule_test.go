@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/internal/testing/testrand"
+	"github.com/larder-data/larder/key"
 	"github.com/larder-data/larder/objectstore/objectstoretest"
 	"github.com/larder-data/larder/store"
 	"github.com/larder-data/larder/store/bucket"
