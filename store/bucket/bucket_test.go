@@ -99,7 +99,7 @@ func TestLeases(t *testing.T) {
 // TestMachinesShare checks that what a machine has written is found by another one that is in use, and that the later of
 // two records counts on all machines.
 func TestMachinesShare(t *testing.T) {
-	objectstoretest.S3(t)
+	_, objects := objectstoretest.S3(t)
 	other := open(t, bucket.Options{})
 	if n := count(t, other, 300); n != 0 {
 		t.Errorf("an empty bucket has %d records", n)
@@ -122,6 +122,12 @@ func TestMachinesShare(t *testing.T) {
 	}
 	if err := errors.Join(other.Delete(t.Context(), k), other.Close()); err != nil {
 		t.Fatal(err)
+	}
+	before := len(objects.Names())
+	again := open(t, bucket.Options{})
+	r, err := again.GetCombined(t.Context(), []key.Key{storetest.Key(9)})
+	if err := errors.Join(err, again.Put(t.Context(), r...), again.Close()); err != nil || len(objects.Names()) != before {
+		t.Errorf("%d objects, %d after a record was put again, %v", before, len(objects.Names()), err)
 	}
 	if n := count(t, open(t, bucket.Options{}), 300); n != 249 {
 		t.Errorf("%d records after one was deleted, want 249", n)

@@ -111,6 +111,9 @@ func (s *Store) write(ctx context.Context, p *pack) error {
 		return nil
 	}
 	defer s.writing.Done()
+	if len(p.entries) == 0 { // the bucket had all
+		return nil
+	}
 	err := s.rests()
 	if err == nil && p.bytes > 0 {
 		err = s.put(ctx, "packs", p.name, p.content)

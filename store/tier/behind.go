@@ -14,7 +14,7 @@ import (
 const (
 	maxBehind       = 64 << 20 // bytes of records that wait to be stored in far
 	maxBehindWrite  = 8 << 20  // bytes of a write that may wait
-	maxOffered      = 1 << 20  // keys of near that wait to be looked up in far
+	maxOffered      = 1 << 20  // keys of near that are looked up in far, in all
 	offeredTogether = 256
 )
 
@@ -101,22 +101,19 @@ func (b *behind) offer(records ...store.Record) {
 	}
 }
 
-// copyOffered copies records of near to far.
-func (b *behind) copyOffered(offered []key.Key) {
-	for some := range slices.Chunk(offered, offeredTogether) {
-		lacks, err := b.lister.Lacks(context.Background(), some)
-		if err != nil {
-			return
-		}
-		records, err := whole(context.Background(), b.near, lacks)
-		if err != nil {
-			return
-		}
-		records = slices.DeleteFunc(records, func(r store.Record) bool { return r.Key.IsZero() })
-		if len(records) > 0 && b.far.Put(context.Background(), records...) != nil {
-			return
-		}
+// copyOffered copies those records of near to far that far lacks. It reports whether far can
+// be used.
+func (b *behind) copyOffered(keys []key.Key) bool {
+	lacks, err := b.lister.Lacks(context.Background(), keys)
+	if err != nil || len(lacks) == 0 {
+		return err == nil
 	}
+	records, err := whole(context.Background(), b.near, lacks)
+	if err != nil {
+		return false
+	}
+	records = slices.DeleteFunc(records, func(r store.Record) bool { return r.Key.IsZero() })
+	return len(records) == 0 || b.far.Put(context.Background(), records...) == nil
 }
 
 // then calls end, which ends the leases of keys, once the records put so far are stored.
@@ -159,12 +156,17 @@ func (b *behind) run() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for len(b.records) > 0 || len(b.ends) > 0 || len(b.offered) > 0 {
-		records, ends, offered := b.records, b.ends, b.offered
-		b.records, b.ends, b.offered = nil, nil, nil
+		records, ends := b.records, b.ends
+		b.records, b.ends = nil, nil
+		some := b.offered[:min(len(b.offered), offeredTogether)]
+		b.offered = b.offered[len(some):]
 		b.mu.Unlock()
-		b.copyOffered(offered)
 		b.write(records, ends)
+		usable := len(some) == 0 || b.copyOffered(some) // last, because callers wait for the others
 		b.mu.Lock()
+		if !usable {
+			b.offered = nil
+		}
 		b.bytes -= bytesOf(records)
 		for _, e := range ends {
 			b.forget(e.keys)
@@ -172,6 +174,16 @@ func (b *behind) run() {
 		b.changed.Broadcast()
 	}
 	b.running = false
+	b.changed.Broadcast()
+}
+
+// close waits until all is stored.
+func (b *behind) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for b.running {
+		b.changed.Wait()
+	}
 }
 
 func (b *behind) write(records []store.Record, ends []ending) {

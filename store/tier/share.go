@@ -210,6 +210,6 @@ func (l lateLeases) TryLease(ctx context.Context, keys []key.Key) (leased []bool
 }
 
 func (s *shared) Close() error {
-	s.behind.flush()
+	s.behind.close()
 	return errors.Join(s.far.Close(), s.Store.Close())
 }
